@@ -16,11 +16,15 @@ struct fk_arena_chunk {
 #define FIRST_CHUNK   ((size_t)4096)
 #define LARGEST_CHUNK ((size_t)1 << 20)
 
+static bool wants_own_chunk(size_t size)
+{
 #ifdef FK_DEBUG
-#define OWN_CHUNK_FROM 0
+    (void)size;
+    return true;
 #else
-#define OWN_CHUNK_FROM (LARGEST_CHUNK / 4)
+    return size >= LARGEST_CHUNK / 4;
 #endif
+}
 
 void fk_arena_init(struct fk_arena *a, size_t limit)
 {
@@ -67,7 +71,7 @@ void *fk_arena_alloc(struct fk_arena *a, size_t size)
 {
     if (size > SIZE_MAX - 15)
         return NULL;
-    if (size >= OWN_CHUNK_FROM)
+    if (wants_own_chunk(size))
         return alloc_own(a, size);
     size = (size + 15) & ~(size_t)15;
     if (size > (size_t)(a->end - a->at)) {
