@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// The room with the system calls: files, sockets, threads, clocks, signals. This is its public
+// header: other rooms include "os/os.h" only; it gathers the small headers below.
+#ifndef FK_OS_OS_H
+#define FK_OS_OS_H
+
+#include "os/fs.h"
+#include "os/simfs.h"
+#include "os/thread.h"
+
+#endif

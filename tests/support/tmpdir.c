@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Temporary folders of tests.
+#include "support/support.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+char *fk_test_tmpdir(void)
+{
+    const char *base = getenv("TMPDIR");
+    char path[FK_PATH_MAX];
+    snprintf(path, sizeof(path), "%s/fk-test-XXXXXX", base && *base ? base : "/tmp");
+    if (!mkdtemp(path)) {
+        perror(path);
+        abort();
+    }
+    return strdup(path);
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+    (void)st;
+    (void)type;
+    (void)at;
+    return remove(path);
+}
+
+void fk_test_rmtree(char *path)
+{
+    if (path)
+        nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    free(path);
+}
