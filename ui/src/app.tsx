@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frame around all pages: navigation that carries the source along, theme, help.
+
+import { useCallback, useState } from 'preact/hooks';
+import { pageParams, readSource, type Side, type Source } from './base/source';
+import { setTheme, themeChoice, useTheme, type ThemeChoice } from './base/theme';
+import { href, usePlace, type Page, type Place } from './base/url';
+import { shifted } from './diff/sides';
+import { DiffPage } from './pages/diff';
+import { FlamegraphPage } from './pages/flamegraph';
+import { ProfilePage } from './pages/profile';
+import { ProfilesPage } from './pages/profiles';
+import { ServicesPage } from './pages/services';
+import { Help, useGlobalKeys } from './parts/keyboard';
+import { Empty } from './parts/states';
+
+export const PAGES: readonly Page[] = ['', 'profiles', 'profile', 'flamegraph', 'diff'];
+
+const NAV: { page: Page; label: string }[] = [
+    { page: '', label: 'Services' }, { page: 'profiles', label: 'Profiles' }, { page: 'flamegraph', label: 'Flame graph' }, { page: 'diff', label: 'Diff' },
+];
+
+/** The selector, range and type that the other pages should open with. */
+function carried({ page, params }: Place): Source {
+    const side: Side = page === 'diff' ? 'right_' : '';
+    const source = readSource(params, side);
+    return { ...source, ids: [], query: page === '' ? '' : source.query };
+}
+
+function navHref(to: Page, source: Source): string {
+    if (to === '') return href('', { ...pageParams(source), query: null, type: null });
+    if (to !== 'diff') return href(to, pageParams(source));
+    if (source.query === '') return href('diff', {});
+    const before = shifted(source, null, Date.now());
+    return href('diff', { ...pageParams(source, 'right_'), ...(before ? pageParams(before, 'left_') : {}) });
+}
+
+const THEMES: Record<ThemeChoice, { next: ThemeChoice; icon: string; says: string }> = {
+    auto: { next: 'light', icon: '◐', says: 'Colours as the system has them' },
+    light: { next: 'dark', icon: '☀', says: 'Light colours' },
+    dark: { next: 'auto', icon: '☾', says: 'Dark colours' },
+};
+
+function ThemeSwitch() {
+    useTheme();
+    const [choice, setChoice] = useState(themeChoice);
+    const { next, icon, says } = THEMES[choice];
+    const change = (): void => {
+        setTheme(next);
+        setChoice(next);
+    };
+    return <button type="button" class="icon" data-theme-switch aria-label={`${says}. Change`} title={says} onClick={change}>{icon}</button>;
+}
+
+function Header({ place, onHelp }: { place: Place; onHelp: () => void }) {
+    const source = carried(place);
+    return (
+        <header class="top">
+            <a class="skip" href="#main">Skip to the content</a>
+            <a class="brand" href="./">
+                <svg width="20" height="20" viewBox="0 0 32 32" aria-hidden="true">
+                    <path fill="#d55e00" d="M3 25h26v5H3z" /><path fill="#e69f00" d="M3 18h17v5H3z" /><path fill="#f0c75e" d="M7 11h9v5H7z" /><path fill="#56b4e9" d="M22 18h7v5h-7z" /><path fill="#f7dd9a" d="M10 3h4v6h-4z" />
+                </svg>
+                Flamekeep
+            </a>
+            <nav aria-label="Pages">
+                {NAV.map((n) => <a key={n.page} href={navHref(n.page, source)} aria-current={n.page === place.page ? 'page' : undefined}>{n.label}</a>)}
+            </nav>
+            <span class="spring" />
+            <a class="quiet" href="./docs/reading-profiles" target="_blank">About reading profiles</a>
+            <ThemeSwitch />
+            <button type="button" class="icon" aria-label="Keys and help" title="Keys and help (?)" onClick={onHelp}>?</button>
+        </header>
+    );
+}
+
+function PageView({ place }: { place: Place }) {
+    const { page, params } = place;
+    if (page === '') return <ServicesPage params={params} />;
+    if (page === 'profiles') return <ProfilesPage params={params} />;
+    if (page === 'profile') return params.getAll('id').length > 1 ? <FlamegraphPage params={params} /> : <ProfilePage params={params} />;
+    if (page === 'flamegraph') return <FlamegraphPage params={params} />;
+    if (page === 'diff') return <DiffPage params={params} />;
+    return <Empty title="There is no such page"><a href="./">Services</a> is where to start.</Empty>;
+}
+
+export function App() {
+    const place = usePlace();
+    const [help, setHelp] = useState(false);
+    useGlobalKeys(useCallback(() => setHelp(true), []));
+    return (
+        <>
+            <Header place={place} onHelp={() => setHelp(true)} />
+            <main id="main" tabIndex={-1}><PageView key={place.page} place={place} /></main>
+            <Help open={help} onClose={() => setHelp(false)} />
+        </>
+    );
+}
