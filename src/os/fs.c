@@ -131,7 +131,7 @@ int fk_fs_read_file(const struct fk_fs *fs, const char *path, size_t max, struct
                     struct fk_err *err)
 {
     FK_AUTO_FILE f = NULL;
-    uint64_t size;
+    uint64_t size = 0;
     int r = fk_fs_open(fs, path, FK_OPEN_READ, &f, err);
     if (r == 0)
         r = fk_file_size(f, &size, err);
@@ -180,7 +180,7 @@ int fk_fs_open_unnamed(const struct fk_fs *fs, const char *folder, struct fk_fil
 {
     uint64_t random;
     char path[FK_PATH_MAX];
-    struct fk_file *f;
+    struct fk_file *f = NULL;
     int r = fk_random(&random, sizeof(random), err);
     if (r == 0)
         r = fk_path_printf(path, err, "%s/.spool-%016" PRIx64, folder, random);

@@ -4,7 +4,9 @@
 #ifndef FK_OS_OS_H
 #define FK_OS_OS_H
 
+#include "os/clock.h"
 #include "os/fs.h"
+#include "os/pool.h"
 #include "os/simfs.h"
 #include "os/thread.h"
 

@@ -145,7 +145,7 @@ static int fs_mkdir(void *arg, const char *path, struct fk_err *err)
 {
     struct fk_simfs *sim = arg;
     struct sim_place at;
-    uint32_t ino;
+    uint32_t ino = 0;
     struct sim_strike s = enter(sim, FK_SIM_MKDIR, path);
     int r = s.skip ? s.sys : -sim_resolve(sim, path, &at);
     if (r == 0)
@@ -243,7 +243,7 @@ static int find_dir(struct fk_simfs *sim, const char *path, uint32_t *ret)
 // The names are copied first: the callback runs without the lock and may change the folder.
 static int copy_names(struct fk_simfs *sim, const char *path, struct fk_buf *b)
 {
-    uint32_t ino;
+    uint32_t ino = 0;
     int r = find_dir(sim, path, &ino);
     if (r)
         return r;
@@ -271,7 +271,7 @@ static int fs_list(void *arg, const char *path, struct fk_each_name each, struct
 static int fs_sync_dir(void *arg, const char *path, struct fk_err *err)
 {
     struct fk_simfs *sim = arg;
-    uint32_t ino;
+    uint32_t ino = 0;
     struct sim_strike s = enter(sim, FK_SIM_SYNC_DIR, path);
     int r = s.skip ? s.sys : find_dir(sim, path, &ino);
     if (r == 0 && sim_dir_commit(sim, ino))
