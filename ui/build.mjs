@@ -20,6 +20,8 @@ export const options = {
     bundle: true,
     minify: true,
     format: 'esm',
+    splitting: true,
+    chunkNames: '[name]-[hash]',
     target: ['es2020', 'chrome100', 'firefox100', 'safari15'],
     jsx: 'automatic',
     jsxImportSource: 'preact',
@@ -80,7 +82,8 @@ export async function bundle(extra = {}) {
     const html = fs.readFileSync(path.join(here, 'index.html'), 'utf8')
         .replace('{{js}}', url(js)).replace('{{css}}', url(out.cssBundle)).replace('{{icon}}', icon);
     fs.writeFileSync(path.join(dist, 'index.html'), html);
-    return { files: writeManifest(), entries: [url(js), url(out.cssBundle)] };
+    const now = out.imports.filter((i) => i.kind === 'import-statement').map((i) => i.path);
+    return { files: writeManifest(), entries: [js, out.cssBundle, ...now].map(url) };
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -5,6 +5,7 @@ import { render } from 'preact';
 import { App, PAGES } from './app';
 import { startTheme } from './base/theme';
 import { interceptLinks } from './base/url';
+import 'uplot/dist/uPlot.min.css';
 import './style.css';
 
 startTheme();

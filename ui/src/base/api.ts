@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asking the server: addresses of the API, and a hook that tells loading, done and failed apart. Requests of a view left behind are aborted.
 
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { Problem } from './types';
 import { searchText, withChanges, type Changes } from './url';
 
@@ -65,9 +65,7 @@ export function useApi<T>(url: string | null, tick = 0): Answer<T> {
     const [again, setAgain] = useState(0);
     const [answer, setAnswer] = useState<Omit<Answer<T>, 'reload'>>({ status: url ? 'loading' : 'idle' });
     const reload = useCallback(() => setAgain((n) => n + 1), []);
-    const current = useRef(url);
     useEffect(() => {
-        current.current = url;
         if (!url) return setAnswer({ status: 'idle' });
         const abort = new AbortController();
         setAnswer((a) => ({ status: 'loading', data: a.data }));
@@ -77,5 +75,19 @@ export function useApi<T>(url: string | null, tick = 0): Answer<T> {
         );
         return () => abort.abort();
     }, [url, tick, again]);
+    return { ...answer, reload };
+}
+
+/** Code that is loaded when a view first needs it, in the states of an answer. */
+export function useModule<M>(load: () => Promise<M>): Answer<M> {
+    const [answer, setAnswer] = useState<Omit<Answer<M>, 'reload'>>({ status: 'loading' });
+    const reload = useCallback(() => {
+        setAnswer({ status: 'loading' });
+        load().then(
+            (data) => setAnswer({ status: 'done', data }),
+            () => setAnswer({ status: 'failed', problem: { title: 'A part of this page did not load', detail: 'The server may have been updated meanwhile: load the page again.' } }),
+        );
+    }, []);
+    useEffect(reload, []);
     return { ...answer, reload };
 }

@@ -34,7 +34,6 @@ export function formatNs(v: number): string {
     const a = Math.abs(v);
     if (a === 0) return '0 s';
     if (a >= 3600e9) return digits(v / 3600e9) + ' h';
-    if (a >= 600e9) return digits(v / 60e9) + ' min';
     for (const [size, name] of TIME_NS) if (a >= size * 0.9995) return digits(v / size) + ' ' + name;
     return digits(v) + ' ns';
 }

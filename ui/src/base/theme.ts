@@ -8,7 +8,10 @@ export type ThemeChoice = Theme | 'auto';
 
 const KEY = 'flamekeep.theme';
 const listeners = new Set<() => void>();
-const systemDark = matchMedia('(prefers-color-scheme: dark)');
+
+function systemDark(): MediaQueryList {
+    return matchMedia('(prefers-color-scheme: dark)');
+}
 
 export function themeChoice(): ThemeChoice {
     try {
@@ -21,7 +24,7 @@ export function themeChoice(): ThemeChoice {
 
 export function currentTheme(): Theme {
     const choice = themeChoice();
-    return choice === 'auto' ? (systemDark.matches ? 'dark' : 'light') : choice;
+    return choice === 'auto' ? (systemDark().matches ? 'dark' : 'light') : choice;
 }
 
 function apply(): void {
@@ -40,7 +43,7 @@ export function setTheme(choice: ThemeChoice): void {
 }
 
 export function startTheme(): void {
-    systemDark.addEventListener('change', apply);
+    systemDark().addEventListener('change', apply);
     apply();
 }
 

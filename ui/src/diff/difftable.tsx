@@ -40,7 +40,7 @@ function columns(d: DiffTop, colors: string[]): Column<DiffRow>[] {
     return [
         { key: 'function', label: 'Function', value: (r) => r.function, cell: (r) => <span class="fn" title={[r.function, r.file].filter(Boolean).join('\n')}>{r.function}</span> },
         { key: 'change', label: 'Change of self', numeric: true, width: '150px', title: 'Sorted by size, whatever the sign', value: (r) => Math.abs(r.delta), cell: (r) => <Delta d={d} row={r} most={most} colors={colors} /> },
-        { key: 'delta', label: '± signed', numeric: true, width: '84px', title: 'Relative change; sorts by the signed difference', value: (r) => r.delta, cell: (r) => formatRelative(left(r.left_self), right(r.right_self)) },
+        { key: 'delta', label: 'Relative', numeric: true, width: '84px', title: 'Change relative to the left side; sorts by the signed difference', value: (r) => r.delta, cell: (r) => formatRelative(left(r.left_self), right(r.right_self)) },
         number('left_self', 'Left self', (r) => left(r.left_self)),
         number('right_self', 'Right self', (r) => right(r.right_self)),
         number('left_total', 'Left total', (r) => left(r.left_total)),

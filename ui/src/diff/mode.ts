@@ -19,10 +19,15 @@ export function formatInMode(v: number, mode: string, unit: string): string {
     return mode === 'share' ? formatShare(v) : formatValue(v, unit);
 }
 
+/** What would print as "less than 0.01": a sign in front of that says nothing. */
+function tiny(share: number): boolean {
+    return Math.abs(share) < 0.0001;
+}
+
 /** The same with a sign. Shares differ by percentage points, which are not per cent of anything. */
 export function formatDelta(v: number, mode: string, unit: string): string {
     if (mode !== 'share') return signed(v, (x) => formatValue(x, unit));
-    return signed(v, (x) => formatShare(x).replace(' %', ' pp'));
+    return tiny(v) ? '±0 pp' : signed(v, (x) => formatShare(x).replace(' %', ' pp'));
 }
 
 export function formatRelative(left: number, right: number): string {
@@ -30,5 +35,5 @@ export function formatRelative(left: number, right: number): string {
     if (right === 0) return 'gone';
     const r = right / left - 1;
     if (r >= 9.995) return '×' + (right / left).toFixed(right / left >= 100 ? 0 : 1);
-    return signed(r, formatShare);
+    return tiny(r) ? '±0 %' : signed(r, formatShare);
 }

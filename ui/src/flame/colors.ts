@@ -6,7 +6,7 @@ import type { Theme } from '../base/theme';
 import type { Tree } from './model';
 import { packageOf } from './names';
 
-const HUES = ['#e69f00', '#56b4e9', '#009e73', '#f0e442', '#0072b2', '#d55e00', '#cc79a7'];
+const OKABE_ITO = ['#e69f00', '#56b4e9', '#009e73', '#f0e442', '#0072b2', '#d55e00', '#cc79a7'];
 export const SERIES: Record<Theme, string[]> = {
     light: ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00'],
     dark: ['#56b4e9', '#e69f00', '#2bc79a', '#dd92bb', '#3f92d6', '#f0813a'],
@@ -41,6 +41,9 @@ export function contrast(a: string, b: string): number {
     return (hi + 0.05) / (lo + 0.05);
 }
 
+/** The seven and five between them: twelve packages can be neighbours. */
+const HUES = [...OKABE_ITO, ...[[2, 1], [4, 6], [5, 6], [2, 3], [0, 6]].map(([a, b]) => mix(OKABE_ITO[a!]!, OKABE_ITO[b!]!, 0.5))];
+
 export interface Palette {
     /** Bars by package; index 0 is for names without a package. */
     bars: string[];
@@ -63,7 +66,7 @@ function diffRamp(less: string, same: string, more: string): string[] {
 }
 
 function lightPalette(): Palette {
-    const bars = ['#d5d8dc', ...HUES.map((h) => mix(h, '#ffffff', 0.5)), ...HUES.slice(0, 5).map((h) => mix(h, '#ffffff', 0.7))];
+    const bars = ['#d5d8dc', ...HUES.map((h) => mix(h, '#ffffff', 0.52))];
     return {
         bars, diff: diffRamp('#4d9fe0', '#dcdfe2', '#f08a1d'), text: '#14181c', fadedText: '#5c656d', faded: '#eceef0', hit: '#ffb000',
         background: '#ffffff', edge: '#ffffff', focus: '#0a4f9e',
@@ -71,8 +74,8 @@ function lightPalette(): Palette {
 }
 
 function darkPalette(): Palette {
-    const tint = (h: string, white: number, black: number): string => mix(mix(h, '#ffffff', white), '#14181c', black);
-    const bars = ['#8d959d', ...HUES.map((h) => tint(h, 0.42, 0.16)), ...HUES.slice(0, 5).map((h) => tint(h, 0.62, 0.3))];
+    const tint = (h: string): string => mix(mix(h, '#ffffff', 0.42), '#14181c', 0.16);
+    const bars = ['#8d959d', ...HUES.map(tint)];
     return {
         bars, diff: diffRamp('#5aaef0', '#868e96', '#f59a35'), text: '#0d1013', fadedText: '#a3adb5', faded: '#2a3036', hit: '#ffc233',
         background: '#15191d', edge: '#15191d', focus: '#ffffff',

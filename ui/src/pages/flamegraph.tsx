@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Aggregate: all profiles of a selector, type and range as one graph, under their series. Also a merge of chosen profiles (ids).
 
-import { useState } from 'preact/hooks';
-import { apiUrl, useApi } from '../base/api';
+import { useMemo, useState } from 'preact/hooks';
+import { apiUrl, useApi, useModule } from '../base/api';
 import { plural, typeName } from '../base/format';
 import { useTitle } from '../base/hooks';
 import { filterParams, pageParams, readSource, sourceParams, type Source } from '../base/source';
-import { urlTime } from '../base/time';
+import { parseTime, urlTime } from '../base/time';
 import type { EntryDetail, Labels, Series } from '../base/types';
 import { href, setParams } from '../base/url';
 import { GraphPanel } from '../graph/panel';
 import { SourceBar } from '../parts/sourcebar';
 import { Async, Empty, Failed } from '../parts/states';
 import { TypeChooser, useDefaultType, useTypes } from '../parts/typechooser';
-import { SeriesChart } from '../time/chart';
 
 const GROUPS_MOST = 12;
 
@@ -41,16 +40,18 @@ export function largestGroups(series: Series, most: number): Series {
 function SeriesPart({ source, params, tick }: { source: Source; params: URLSearchParams; tick: number }) {
     const group = params.get('group_by') ?? '';
     const answer = useApi<Series>(apiUrl('series', sourceParams(source), filterParams(params), { group_by: group }), tick);
+    const range = useMemo(() => [parseTime(source.from, Date.now()) ?? 0, parseTime(source.until, Date.now()) ?? Date.now()] as const, [answer.data]);
+    const shown = useMemo(() => answer.data && largestGroups(answer.data, GROUPS_MOST), [answer.data]);
+    const chart = useModule(() => import('../time/chart'));
     const onSelect = (from: number, until: number): void => setParams({ from: urlTime(Math.floor(from)), until: urlTime(Math.ceil(until)) });
     return (
         <section class="series" aria-label="Series">
             <Async answer={answer} what="the series">
                 {(data) => {
                     if (!data.groups.some((g) => g.points.length > 0)) return null; // the graph below says why
-                    const shown = largestGroups(data, GROUPS_MOST);
-                    return (
+                    return shown && (
                         <>
-                            <SeriesChart series={shown} onSelect={onSelect} />
+                            <Async answer={chart} what="the chart">{({ SeriesChart }) => <SeriesChart series={shown} from={range[0]} until={range[1]} onSelect={onSelect} />}</Async>
                             {data.groups.length > GROUPS_MOST && <p class="note">The {GROUPS_MOST} largest of {data.groups.length} groups.</p>}
                         </>
                     );

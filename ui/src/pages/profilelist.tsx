@@ -19,25 +19,28 @@ interface ListProps {
     query: string;
     sort: string;
     picked: string[];
+    /** Whether any entry has something to note; without, the column is left out. */
+    notes: boolean;
 }
 
 const COLUMNS: { key: string; label: string; numeric?: boolean; sorts: boolean; className?: string }[] = [
     { key: 'time', label: 'Time', numeric: true, sorts: true, className: 'col-time' },
     { key: 'service', label: 'Service', sorts: false, className: 'col-service' },
     { key: 'labels', label: 'Labels', sorts: false },
+    { key: 'notes', label: 'Notes', sorts: false, className: 'col-notes' },
     { key: 'value', label: 'Value', numeric: true, sorts: true, className: 'col-value' },
     { key: 'duration', label: 'Duration', numeric: true, sorts: true, className: 'col-small' },
     { key: 'samples', label: 'Samples', numeric: true, sorts: true, className: 'col-small' },
     { key: 'size', label: 'Size', numeric: true, sorts: true, className: 'col-small' },
 ];
 
-function Head({ sort }: { sort: string }) {
+function Head({ sort, notes }: { sort: string; notes: boolean }) {
     const set = (next: string): void => setParams({ sort: next === '-time' ? null : next, cursor: null, page: null });
     return (
         <thead>
             <tr>
                 <th scope="col" class="col-pick"><span class="sr">Pick to compare</span></th>
-                {COLUMNS.map((c) => {
+                {COLUMNS.filter((c) => notes || c.key !== 'notes').map((c) => {
                     const mine = sort.replace(/^-/, '') === c.key;
                     const direction = mine ? (sort.startsWith('-') ? 'descending' : 'ascending') : undefined;
                     return (
@@ -58,7 +61,7 @@ function Marks({ entry }: { entry: Entry }) {
         <>
             {entry.pinned && <span class="mark" title="Pinned: kept beyond retention">pinned</span>}
             {entry.truncated && <span class="mark warn" title="The profiler cut some of its stacks">cut</span>}
-            {entry.has_time && <span class="mark" title="Samples carry their own time">time inside</span>}
+            {entry.has_time && <span class="mark" title="Samples carry their own time">time</span>}
         </>
     );
 }
@@ -114,8 +117,8 @@ function Row({ entry, most, p }: { entry: Entry; most: number; p: ListProps }) {
             <td>
                 <LabelChips labels={entry.labels ?? {}} skip={['service_name', '__name__']} max={4}
                     hrefFor={(name, value) => href('profiles', withChanges(p.params, { query: addMatcher(p.query, name, value), cursor: null, page: null }))} />
-                <Marks entry={entry} />
             </td>
+            {p.notes && <td><Marks entry={entry} /></td>}
             <ValueCell entry={entry} type={p.type} most={most} />
             <td class="num">{entry.duration_ns === undefined ? '' : formatNs(entry.duration_ns)}</td>
             <td class="num">{entry.samples === undefined ? '' : formatCount(entry.samples)}</td>
@@ -124,11 +127,16 @@ function Row({ entry, most, p }: { entry: Entry; most: number; p: ListProps }) {
     );
 }
 
-export function ProfileTable(p: ListProps) {
+function hasNotes(e: Entry): boolean {
+    return Boolean(e.pinned || e.truncated || e.has_time);
+}
+
+export function ProfileTable(props: Omit<ListProps, 'notes'>) {
+    const p: ListProps = { ...props, notes: props.entries.some(hasNotes) };
     const most = p.entries.reduce((m, e) => Math.max(m, mainType(e, p.type)?.total ?? 0), 0);
     return (
         <table class="data list" aria-label="Profiles">
-            <Head sort={p.sort} />
+            <Head sort={p.sort} notes={p.notes} />
             <tbody>{p.entries.map((e) => <Row key={e.id} entry={e} most={most} p={p} />)}</tbody>
         </table>
     );

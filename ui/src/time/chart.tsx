@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The series over time (uPlot). Dragging chooses a range. Axes are drawn on the canvas, so a change of theme draws a new chart.
+// The series over time (uPlot, loaded when first needed: it is a third of all code). Dragging chooses a range. Axes are drawn on the canvas, so a change of theme draws a new chart.
 
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
-import 'uplot/dist/uPlot.min.css';
-import { formatValue } from '../base/format';
+import { formatValue, typeName } from '../base/format';
 import { useWidth } from '../base/hooks';
 import { useTheme, type Theme } from '../base/theme';
+import { showTime } from '../base/time';
 import type { Series } from '../base/types';
 import { SERIES } from '../flame/colors';
-
-export const AXIS: Record<Theme, { text: string; grid: string }> = {
-    light: { text: '#566069', grid: '#e6e9ec' },
-    dark: { text: '#a3adb5', grid: '#2a3036' },
-};
+import { AXIS } from './axis';
+import { tickText } from './heatmapgrid';
 
 /** Columns for uPlot: all times of all groups once, and per group a value or a gap. */
 export function alignSeries(groups: Series['groups']): (number | null)[][] {
@@ -30,9 +27,9 @@ export function groupName(labels: Record<string, string>): string {
     return values.length > 0 ? values.join(' · ') : 'all';
 }
 
-function seriesOptions(groups: Series['groups'], theme: Theme, unit: string): uPlot.Series[] {
+function seriesOptions({ groups, unit, type }: Series, theme: Theme): uPlot.Series[] {
     return groups.map((g, i) => ({
-        label: groupName(g.labels),
+        label: groups.length === 1 && Object.keys(g.labels).length === 0 ? typeName(type) : groupName(g.labels),
         stroke: SERIES[theme][i % SERIES[theme].length],
         fill: groups.length === 1 ? SERIES[theme][0] + '22' : undefined,
         width: 1.5,
@@ -42,15 +39,22 @@ function seriesOptions(groups: Series['groups'], theme: Theme, unit: string): uP
     }));
 }
 
-function options(series: Series, theme: Theme, width: number, onSelect: (from: number, until: number) => void): uPlot.Options {
+interface ChartProps {
+    series: Series;
+    /** Milliseconds: the range asked for, also where nothing is in it. */
+    from: number;
+    until: number;
+    onSelect: (from: number, until: number) => void;
+}
+
+function options({ series, from, until, onSelect }: ChartProps, theme: Theme, width: number): uPlot.Options {
     const axis = { stroke: AXIS[theme].text, grid: { stroke: AXIS[theme].grid, width: 1 }, ticks: { stroke: AXIS[theme].grid, width: 1 }, font: '11px system-ui, sans-serif' };
     return {
         width, height: 150,
-        legend: { show: series.groups.length > 1 || series.groups[0]?.points.length !== 0 },
         cursor: { drag: { x: true, y: false, setScale: false } },
-        scales: { y: { range: (_u, _min, max) => [0, max > 0 ? max * 1.05 : 1] } },
-        axes: [axis, { ...axis, size: 72, values: (_u, ticks) => ticks.map((t) => formatValue(t, series.unit)) }],
-        series: [{ value: (_u, v) => (v ? new Date(v * 1000).toLocaleString('sv') : '–') }, ...seriesOptions(series.groups, theme, series.unit)],
+        scales: { x: { range: [from / 1000, until / 1000] }, y: { range: (_u, _min, max) => [0, max > 0 ? max * 1.05 : 1] } },
+        axes: [{ ...axis, values: (_u, ticks) => ticks.map((t) => tickText(t * 1000, until - from)) }, { ...axis, size: 72, values: (_u, ticks) => ticks.map((t) => formatValue(t, series.unit)) }],
+        series: [{ value: (_u, v) => (v ? showTime(v * 1000) : '–') }, ...seriesOptions(series, theme)],
         hooks: {
             setSelect: [(u) => {
                 if (u.select.width < 4) return;
@@ -60,17 +64,17 @@ function options(series: Series, theme: Theme, width: number, onSelect: (from: n
     };
 }
 
-export function SeriesChart({ series, onSelect, height }: { series: Series; onSelect: (from: number, until: number) => void; height?: number }) {
+export function SeriesChart(props: ChartProps) {
+    const { series, from, until } = props;
     const theme = useTheme();
     const [box, width] = useWidth<HTMLDivElement>();
-    const select = useRef(onSelect);
-    select.current = onSelect;
+    const select = useRef(props.onSelect);
+    select.current = props.onSelect;
     useEffect(() => {
         if (width === 0) return;
-        const opts = options(series, theme, width, (a, b) => select.current(a, b));
-        if (height) opts.height = height;
+        const opts = options({ ...props, onSelect: (a, b) => select.current(a, b) }, theme, width);
         const chart = new uPlot(opts, alignSeries(series.groups) as uPlot.AlignedData, box.current!);
         return () => chart.destroy();
-    }, [series, theme, width]);
+    }, [series, from, until, theme, width]);
     return <div ref={box} class="chart" role="img" aria-label={`Values over time, ${series.groups.length === 1 ? 'one line' : series.groups.length + ' lines'}. Drag to choose a range.`} />;
 }

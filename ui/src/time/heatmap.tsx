@@ -7,7 +7,7 @@ import { useWidth } from '../base/hooks';
 import { useTheme } from '../base/theme';
 import { showTime } from '../base/time';
 import type { Heatmap } from '../base/types';
-import { AXIS } from './chart';
+import { AXIS } from './axis';
 import { cellAt, drawGrid, makeGrid, timeAt, valueAt, type Cell, type Grid } from './heatmapgrid';
 
 const HEIGHT = 170;
