@@ -62,6 +62,13 @@ void fk_test_clock_set_wall(struct fk_test_clock *c, int64_t wall_ns)
     atomic_store(&c->wall, wall_ns);
 }
 
+void fk_sleep_ns(int64_t ns)
+{
+    struct timespec ts = {ns / FK_NS_PER_S, ns % FK_NS_PER_S};
+    while (ns > 0 && clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, &ts) == EINTR) {
+    }
+}
+
 int fk_random(void *to, size_t n, struct fk_err *err)
 {
     uint8_t *at = to;

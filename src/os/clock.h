@@ -18,6 +18,9 @@ void fk_test_clock_init(struct fk_test_clock *c, int64_t wall_ns);
 void fk_test_clock_add(struct fk_test_clock *c, int64_t ns);           // both times; ns >= 0
 void fk_test_clock_set_wall(struct fk_test_clock *c, int64_t wall_ns); // a step; mono stays
 
+// Sleeps at least so long; for tests and retries, never on a loop's thread.
+void fk_sleep_ns(int64_t ns);
+
 // n bytes of getrandom(2).
 int fk_random(void *to, size_t n, struct fk_err *err);
 
