@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
 
 interface Props {
-    label: ComponentChildren;
+    label: string;
     name: string;
     children: (close: () => void) => ComponentChildren;
     align?: 'right';
@@ -23,6 +23,8 @@ export function Popover({ label, name, children, align }: Props) {
         document.addEventListener('pointerdown', outside);
         return () => document.removeEventListener('pointerdown', outside);
     }, [open]);
+    // What is read aloud must hold what is seen, so that it can be asked for by voice.
+    const spoken = name.toLowerCase().includes(label.toLowerCase()) ? name : `${name}: ${label}`;
     const close = (): void => {
         setOpen(false);
         button.current?.focus();
@@ -34,7 +36,7 @@ export function Popover({ label, name, children, align }: Props) {
     };
     return (
         <div class="popover" ref={root} onKeyDown={onKeyDown}>
-            <button ref={button} type="button" aria-haspopup="dialog" aria-expanded={open} aria-label={name} onClick={() => setOpen(!open)}>
+            <button ref={button} type="button" aria-haspopup="dialog" aria-expanded={open} aria-label={spoken} onClick={() => setOpen(!open)}>
                 {label} <span class="caret" aria-hidden="true">▾</span>
             </button>
             {open && <div class={'panel floating' + (align ? ' ' + align : '')} role="dialog" aria-label={name}>{children(close)}</div>}
