@@ -13,7 +13,7 @@ target_include_directories(fk_flags INTERFACE ${CMAKE_SOURCE_DIR}/src)
 target_compile_options(fk_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wmissing-prototypes -Wstrict-prototypes -Wold-style-definition -Wmissing-declarations
   -Wundef -Wshadow -Wpointer-arith -Wwrite-strings -Wcast-qual -Wvla -Walloca -Wformat=2 -Wimplicit-fallthrough
-  -Wnull-dereference -Wdate-time -Wframe-larger-than=16384 -Wcast-function-type -Wconversion -Wno-sign-conversion
+  -Wnull-dereference -Wdate-time -Wframe-larger-than=24576 -Wcast-function-type -Wconversion -Wno-sign-conversion
   -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fno-common -fvisibility=hidden -fno-strict-aliasing
   -ffile-prefix-map=${CMAKE_SOURCE_DIR}=.)
 if(FK_WERROR)
