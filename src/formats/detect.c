@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// What bytes are. Only the first few KiB are looked at; a decoder has the last word.
+#include "formats/formats_int.h"
+
+#define HEAD ((size_t)4 << 10)
+
+// Magic bytes of things that are not read (yet), with what to say.
+static const struct {
+    struct fk_str magic;
+    const char *name;
+    enum fk_error code;
+} others[] = {
+    {{"FLR\0", 4}, "a JFR recording, which is not read yet", FK_E_UNSUPPORTED},
+    {{"PERFILE2", 8},
+     "a perf.data file; send the output of `perf script` folded, or pprof",
+     FK_E_UNSUPPORTED},
+    {{"\x7f"
+      "ELF",
+      4},
+     "an ELF program, not a profile of one",
+     FK_E_FORMAT},
+    {{"heap profile:", 13}, "a legacy text heap profile, which is not read yet", FK_E_UNSUPPORTED},
+    {{"goroutine profile:", 18},
+     "a Go goroutine text (debug=1); ask for it without debug=",
+     FK_E_UNSUPPORTED},
+    {{"goroutine ", 10}, "a Go goroutine dump (debug=2); ask for it without debug=", FK_E_FORMAT},
+    {{"--- contention", 14},
+     "a legacy text contention profile; ask for it without debug=",
+     FK_E_UNSUPPORTED},
+    {{"--- mutex", 9}, "a legacy text mutex profile; ask for it without debug=", FK_E_UNSUPPORTED},
+    {{"\x1f\x8b", 2}, "broken gzip data", FK_E_FORMAT},
+};
+
+static bool has(struct fk_str s, struct fk_str what)
+{
+    return fk_str_find(s, what) >= 0;
+}
+
+static int fail_named(const char *name, enum fk_error code, struct fk_err *err)
+{
+    return fk_fail(err, code, "this is %s", name);
+}
+
+static int look_for_others(struct fk_str head, struct fk_err *err)
+{
+    for (size_t i = 0; i < FK_COUNTOF(others); i++)
+        if (fk_str_starts(head, others[i].magic))
+            return fail_named(others[i].name, others[i].code, err);
+    if (fk_str_starts(head, FK_S("go 1.")) && has(fk_str_head(head, 32), FK_S(" trace\0")))
+        return fail_named("a Go execution trace, not a profile; `go tool trace -pprof` makes "
+                          "profiles from it",
+                          FK_E_FORMAT, err);
+    struct fk_str text = fk_str_trim(head);
+    bool utf8_bom = fk_str_starts(text, FK_S("\xef\xbb\xbf"));
+    text = fk_str_trim(fk_str_from(text, utf8_bom ? 3 : 0));
+    if (fk_str_eq_nocase(fk_str_head(text, 14), FK_S("<!doctype html")) ||
+        fk_str_eq_nocase(fk_str_head(text, 5), FK_S("<html")) ||
+        fk_str_eq_nocase(fk_str_head(text, 5), FK_S("<head")))
+        return fail_named("an HTML page, perhaps an error page or a login; check the address it "
+                          "was fetched from",
+                          FK_E_FORMAT, err);
+    if (fk_str_starts(text, FK_S("<")) && has(text, FK_S(">")))
+        return fail_named("an XML document, which is no profile", FK_E_FORMAT, err);
+    if (fk_str_starts(text, FK_S("{")) || fk_str_starts(text, FK_S("[{")))
+        return fail_named("a JSON document, of a kind that is not read yet", FK_E_UNSUPPORTED, err);
+    return 0;
+}
+
+// Top-level fields as profile.proto has them; the head may end within one.
+static bool looks_like_pprof(struct fk_str head, bool whole)
+{
+    static const uint8_t want[16] = {
+        [1] = 1 << 2,  [2] = 1 << 2, [3] = 1 << 2, [4] = 1 << 2, [5] = 1 << 2,
+        [6] = 1 << 2,  [7] = 1,      [8] = 1,      [9] = 1,      [10] = 1,
+        [11] = 1 << 2, [12] = 1,     [13] = 5,     [14] = 1,     [15] = 1};
+    struct fk_cur c = fk_cur_of(head);
+    struct fk_pb_field f;
+    size_t known = 0;
+    while (c.p < c.end) {
+        uint64_t key;
+        if (!fk_varint_at(c.p, c.end, &key))
+            return !whole && known;
+        uint64_t number = key >> 3;
+        if (number == 0 || number > 1000)
+            return false;
+        if (number < 16 && !(want[number] >> (key & 7) & 1))
+            return false;
+        if (fk_pb_next(&c, &f) != 1)
+            return !whole;
+        known += number < 16;
+    }
+    return known > 0;
+}
+
+static bool is_text(struct fk_str s)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        uint8_t c = (uint8_t)s.p[i];
+        if (c < 9 || (c > 13 && c < 32 && c != 27))
+            return false;
+    }
+    return true;
+}
+
+// Some line that ends in a blank and a number.
+static bool has_counted_line(struct fk_str s)
+{
+    struct fk_str line;
+    while (fk_str_split(&s, '\n', &line)) {
+        line = fk_str_trim(line);
+        size_t digits = 0;
+        while (digits < line.n &&
+               ((line.p[line.n - 1 - digits] >= '0' && line.p[line.n - 1 - digits] <= '9') ||
+                line.p[line.n - 1 - digits] == '.'))
+            digits++;
+        if (digits && digits + 1 < line.n && memchr(" \t-", line.p[line.n - 1 - digits], 3) != NULL)
+            return true;
+    }
+    return false;
+}
+
+static bool looks_like_cmdline(struct fk_str s)
+{
+    bool nul = false;
+    for (size_t i = 0; i < s.n; i++) {
+        uint8_t c = (uint8_t)s.p[i];
+        nul |= c == 0;
+        if (c != 0 && (c < 32 || c == 127))
+            return false;
+    }
+    return nul && s.n > 1 && s.p[0] != 0;
+}
+
+int fk_format_look(struct fk_str bytes, enum fk_format *ret, struct fk_err *err)
+{
+    struct fk_str head = fk_str_head(bytes, HEAD);
+    if (head.n == 0)
+        return fk_fail(err, FK_E_FORMAT, "the body is empty: no profile was sent");
+    int rc = look_for_others(head, err);
+    if (rc)
+        return rc;
+    if (fk_str_starts(head, FK_S("\xff\xfe")) || fk_str_starts(head, FK_S("\xfe\xff")) ||
+        (is_text(head) && has_counted_line(head))) {
+        *ret = FK_FORMAT_FOLDED;
+        return 0;
+    }
+    if (looks_like_pprof(head, head.n == bytes.n)) {
+        *ret = FK_FORMAT_PPROF;
+        return 0;
+    }
+    if (looks_like_cmdline(head))
+        return fail_named("the command line of a process (/debug/pprof/cmdline), not a profile",
+                          FK_E_FORMAT, err);
+    if (is_text(head))
+        return fail_named("plain text of which no line is 'stack count'; is it a program's name or "
+                          "an error message?",
+                          FK_E_FORMAT, err);
+    return fk_fail(err, FK_E_FORMAT,
+                   "the format is not recognised (it begins with bytes %02x %02x); pprof and "
+                   "folded stacks are read",
+                   (unsigned)(uint8_t)head.p[0], (unsigned)(uint8_t)(head.n > 1 ? head.p[1] : 0));
+}
+
+int fk_format_detect(struct fk_str bytes, enum fk_format *ret, struct fk_err *err)
+{
+    uint8_t head[HEAD + 1], inner[HEAD + 1]; // one more tells whether there is more
+    size_t n = sizeof(head), m = sizeof(inner);
+    if (fk_zip_detect((const uint8_t *)bytes.p, bytes.n) == FK_ZIP_NONE)
+        return fk_format_look(bytes, ret, err);
+    fk_inflate_head((const uint8_t *)bytes.p, bytes.n, head, &n);
+    enum fk_zip again = fk_zip_detect(head, n);
+    if (again == FK_ZIP_NONE || again == FK_ZIP_ZLIB) {
+        struct fk_str look = n ? fk_str_make(head, n) : bytes;
+        return fk_format_look(look, ret, err);
+    }
+    fk_inflate_head(head, n, inner, &m);
+    return fk_format_look(fk_str_make(inner, m), ret, err);
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the decoders of this room share: the decode in progress, and an array that grows in an
+// arena.
+#ifndef FK_FORMATS_INT_H
+#define FK_FORMATS_INT_H
+
+#include "formats/formats.h"
+
+struct fk_decoding {
+    const struct fk_decode_opts *opts;
+    struct fk_arena *arena;
+    struct fk_each_profile each;
+    struct fk_report *report;
+};
+
+int fk_pprof_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
+int fk_folded_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
+int fk_pprof_encode(const struct fk_profile *p, const struct fk_encode_opts *opts,
+                    struct fk_out out, struct fk_err *err);
+int fk_folded_encode(const struct fk_profile *p, const struct fk_encode_opts *opts,
+                     struct fk_out out, struct fk_err *err);
+// Fills the entry and gives both to the callback.
+int fk_decoding_deliver(const struct fk_decoding *d, struct fk_profile *p, struct fk_err *err);
+int fk_decoding_nomem(const struct fk_decoding *d, struct fk_err *err);
+// fk_format_detect on bytes that are not compressed.
+int fk_format_look(struct fk_str bytes, enum fk_format *ret, struct fk_err *err);
+
+// Room for `need` elements in all: the old place when it suffices, else a copy of the first n in a
+// place at least twice as large. NULL: no memory.
+void *fk_arena_grow(struct fk_arena *a, void *old, size_t n, size_t *cap, size_t need, size_t size);
+
+#endif
