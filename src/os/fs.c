@@ -4,6 +4,7 @@
 
 #include "os/clock.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -93,21 +94,34 @@ int fk_fs_exists(const struct fk_fs *fs, const char *path, struct fk_err *err)
     return r ? r : 1;
 }
 
-// One step of mkdirs: 0 also when the folder is there. Another process may be making it too.
+// A folder of somebody else, whose parent we may not even open: then we did not make it either.
+static bool is_foreign(const struct fk_err *err)
+{
+    return err->sys == EACCES || err->sys == EPERM || err->sys == EROFS;
+}
+
+// One step of mkdirs: 0 also when the folder is there. Its name is synced in either case: whoever
+// made it (a process that was killed, a call that failed) may not have come so far.
 static int make_one(const struct fk_fs *fs, const char *path, struct fk_err *err)
 {
     struct fk_file_stat st;
+    struct fk_err local = {0};
+    char parent[FK_PATH_MAX];
     int r = fk_fs_stat(fs, path, &st, err);
-    if (r == 0)
-        return st.is_dir ? 0 : fk_fail(err, FK_E_EXISTS, "%s is a file, not a folder", path);
-    if (r != -FK_E_NOTFOUND)
-        return r;
-    r = fk_fs_mkdir(fs, path, err);
+    bool there = r == 0;
+    if (there && !st.is_dir)
+        return fk_fail(err, FK_E_EXISTS, "%s is a file, not a folder", path);
+    if (r == -FK_E_NOTFOUND)
+        r = fk_fs_mkdir(fs, path, err);
     if (r && r != -FK_E_EXISTS)
         return r;
-    char parent[FK_PATH_MAX];
     fk_path_parent(path, parent);
-    return fk_fs_sync_dir(fs, parent, err);
+    r = fk_fs_sync_dir(fs, parent, &local);
+    if (r && there && is_foreign(&local))
+        return 0;
+    if (r && err)
+        *err = local;
+    return r;
 }
 
 int fk_fs_mkdirs(const struct fk_fs *fs, const char *path, struct fk_err *err)

@@ -218,8 +218,8 @@ int fk_path_printf(char ret[FK_PATH_MAX], struct fk_err *err, const char *fmt, .
 void fk_path_parent(const char *path, char ret[FK_PATH_MAX]);
 // 1 exists, 0 does not, negative: cannot be told.
 int fk_fs_exists(const struct fk_fs *fs, const char *path, struct fk_err *err);
-// Makes the folder and all its parents, and syncs the parent of each new one. An existing folder is
-// no error.
+// Makes the folder and all its parents and makes their names durable. An existing folder is no
+// error.
 int fk_fs_mkdirs(const struct fk_fs *fs, const char *path, struct fk_err *err);
 // Appends the whole file to b; FK_E_LIMIT when it is longer than max.
 int fk_fs_read_file(const struct fk_fs *fs, const char *path, size_t max, struct fk_buf *b,
