@@ -135,9 +135,11 @@ export function ProfileTable(props: Omit<ListProps, 'notes'>) {
     const p: ListProps = { ...props, notes: props.entries.some(hasNotes) };
     const most = p.entries.reduce((m, e) => Math.max(m, mainType(e, p.type)?.total ?? 0), 0);
     return (
-        <table class="data list" aria-label="Profiles">
-            <Head sort={p.sort} notes={p.notes} />
-            <tbody>{p.entries.map((e) => <Row key={e.id} entry={e} most={most} p={p} />)}</tbody>
-        </table>
+        <div class="wide-table">
+            <table class={'data list' + (p.type ? ' typed' : '')} aria-label="Profiles">
+                <Head sort={p.sort} notes={p.notes} />
+                <tbody>{p.entries.map((e) => <Row key={e.id} entry={e} most={most} p={p} />)}</tbody>
+            </table>
+        </div>
     );
 }

@@ -52,27 +52,44 @@ function HeatmapPart({ source, params, types, tick }: { source: Source; params: 
     );
 }
 
-function Pager({ data, page }: { data: ProfileList; page: number }) {
-    const go = (cursor: string | undefined, to: number): void => {
-        if (cursor !== undefined) setParams({ cursor, page: to > 1 ? String(to) : null });
-    };
+function turnPage(cursor: string | undefined, to: number): void {
+    if (cursor !== undefined) setParams({ cursor, page: to > 1 ? String(to) : null });
+}
+
+function usePageKeys(data: ProfileList, page: number): void {
     useEffect(() => {
         const onKey = (e: KeyboardEvent): void => {
-            if (typing(e) || (e.key !== '[' && e.key !== ']')) return;
-            if (e.key === ']') go(data.next_cursor, page + 1);
-            else go(data.prev_cursor, page - 1);
+            if (typing(e)) return;
+            if (e.key === ']') turnPage(data.next_cursor, page + 1);
+            if (e.key === '[') turnPage(data.prev_cursor, page - 1);
         };
         addEventListener('keydown', onKey);
         return () => removeEventListener('keydown', onKey);
     }, [data, page]);
+}
+
+function Pager({ data, page, label }: { data: ProfileList; page: number; label: string }) {
     if (!data.next_cursor && !data.prev_cursor) return null;
     return (
-        <nav class="pager" aria-label="Pages">
-            <button type="button" data-page="previous" disabled={!data.prev_cursor} title="Key [" onClick={() => go(data.prev_cursor, page - 1)}>‹ Previous</button>
+        <nav class="pager" aria-label={label}>
+            <button type="button" data-page="previous" disabled={!data.prev_cursor} title="Key [" onClick={() => turnPage(data.prev_cursor, page - 1)}>‹ Previous</button>
             <span>Page {page}</span>
-            <button type="button" data-page="next" disabled={!data.next_cursor} title="Key ]" onClick={() => go(data.next_cursor, page + 1)}>Next ›</button>
+            <button type="button" data-page="next" disabled={!data.next_cursor} title="Key ]" onClick={() => turnPage(data.next_cursor, page + 1)}>Next ›</button>
         </nav>
     );
+}
+
+/** An arrow with nothing in focus enters the list. */
+function useArrowIntoList(): void {
+    useEffect(() => {
+        const onKey = (e: KeyboardEvent): void => {
+            if (e.key !== 'ArrowDown' || document.activeElement !== document.body) return;
+            e.preventDefault();
+            document.querySelector<HTMLElement>('table.list tbody tr')?.focus();
+        };
+        addEventListener('keydown', onKey);
+        return () => removeEventListener('keydown', onKey);
+    }, []);
 }
 
 function pickName(id: string, entries: Entry[]): string {
@@ -105,18 +122,20 @@ function NoProfiles({ source, params, types }: { source: Source; params: URLSear
 function List({ data, source, params, types }: { data: ProfileList; source: Source; params: URLSearchParams; types: TypeOption[] }) {
     const picked = params.getAll('pick');
     const page = Number(params.get('page') ?? 1);
+    useArrowIntoList();
+    usePageKeys(data, page);
     if (data.profiles.length === 0 && !params.has('cursor')) return <NoProfiles source={source} params={params} types={types} />;
     return (
         <>
             <div class="toolbar">
                 <span class="note">{data.next_cursor || data.prev_cursor ? `${data.profiles.length} on this page` : plural(data.profiles.length, 'profile')}</span>
                 <span class="spring" />
-                <Pager data={data} page={page} />
+                <Pager data={data} page={page} label="Pages" />
                 <a class="button" href={href('flamegraph', pageParams(source))}>Flame graph of all</a>
                 <LinkMenu />
             </div>
             <ProfileTable params={params} entries={data.profiles} type={source.type} query={source.query} sort={params.get('sort') ?? '-time'} picked={picked} />
-            <div class="toolbar"><CompletenessLine value={data.completeness} /><span class="spring" /><Pager data={data} page={page} /></div>
+            <div class="toolbar"><CompletenessLine value={data.completeness} /><span class="spring" /><Pager data={data} page={page} label="Pages, below the list" /></div>
             <PickBar picked={picked} entries={data.profiles} type={source.type} />
         </>
     );

@@ -65,12 +65,14 @@ function Table({ data, source, search, tick }: { data: Services; source: Source;
     const rows = [...data.services].sort((a, b) => (a.service_name < b.service_name ? -1 : 1)).filter((r) => !match || match(r.service_name));
     if (rows.length === 0) return <Empty title="No service matches">The search hides {formatCount(data.services.length)} services. Esc in the field clears it.</Empty>;
     return (
-        <table class="data services" aria-label="Services">
-            <thead><tr><th scope="col">Service</th><th scope="col">{sparks.label}</th><th scope="col">Types</th><th scope="col" class="num">Profiles</th><th scope="col" class="num">Last seen</th></tr></thead>
-            <tbody>
-                {rows.map((r) => <ServiceRow key={r.service_name} row={r} source={source} points={sparks.byService.get(r.service_name)} sparkLabel={`${sparks.label} of ${r.service_name} over the range`} />)}
-            </tbody>
-        </table>
+        <div class="wide-table">
+            <table class="data services" aria-label="Services">
+                <thead><tr><th scope="col">Service</th><th scope="col">{sparks.label}</th><th scope="col">Types</th><th scope="col" class="num">Profiles</th><th scope="col" class="num">Last seen</th></tr></thead>
+                <tbody>
+                    {rows.map((r) => <ServiceRow key={r.service_name} row={r} source={source} points={sparks.byService.get(r.service_name)} sparkLabel={`${sparks.label} of ${r.service_name} over the range`} />)}
+                </tbody>
+            </table>
+        </div>
     );
 }
 

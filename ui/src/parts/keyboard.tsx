@@ -62,7 +62,7 @@ export function Help({ open, onClose }: { open: boolean; onClose: () => void }) 
             <p>
                 <a href="./docs/reading-profiles" target="_blank">About reading profiles</a> · <a href="./api/openapi.json" target="_blank">API</a> · <a href={LICENCES_URL} target="_blank">Third-party licences</a>
             </p>
-            <button type="button" class="primary" onClick={onClose}>Close</button>
+            <button type="button" class="primary" autofocus onClick={onClose}>Close</button>
         </dialog>
     );
 }

@@ -34,7 +34,8 @@ function options(t: Typing | null, answer: Labels | LabelValues | undefined): Op
     const all: Option[] = 'names' in answer
         ? answer.names.map((n) => ({ text: n.name, profiles: n.profiles }))
         : (answer.values ?? []).map((v) => ({ text: v.value, profiles: v.profiles }));
-    return all.filter((o) => o.text.startsWith(t.prefix)).slice(0, LIMIT);
+    const used = new Set(t.what === 'name' ? parseSelector(t.before)?.map((m) => m.name) : []);
+    return all.filter((o) => o.text.startsWith(t.prefix) && !used.has(o.text)).slice(0, LIMIT);
 }
 
 function useCompletion(text: string, caret: number, open: boolean, from: string, until: string) {

@@ -2,7 +2,7 @@
 // Loading, empty and failed look and read differently; empty says why, failed says what to do next.
 
 import type { ComponentChildren } from 'preact';
-import { useErrorBoundary } from 'preact/hooks';
+import { useEffect, useErrorBoundary } from 'preact/hooks';
 import type { Answer } from '../base/api';
 import type { Problem } from '../base/types';
 
@@ -47,9 +47,16 @@ export function Failed({ problem, onRetry }: { problem: Problem; onRetry?: () =>
     );
 }
 
-function Boundary({ children }: { children: ComponentChildren }) {
+/** Calls its content as a component of its own, so that what it throws belongs to the boundary above. */
+function Drawn({ draw }: { draw: () => ComponentChildren }) {
+    return <>{draw()}</>;
+}
+
+/** Keeps the page alive when a view cannot draw its data; other data get another chance. */
+function Boundary({ data, children }: { data: unknown; children: () => ComponentChildren }) {
     const [error, reset] = useErrorBoundary();
-    if (!error) return <>{children}</>;
+    useEffect(reset, [data]);
+    if (!error) return <Drawn draw={children} />;
     const detail = error instanceof Error ? error.message : String(error);
     return <Failed problem={{ title: 'This view cannot be drawn', detail: `${detail}. The other views still work; please report this with the address of the page.` }} onRetry={reset} />;
 }
@@ -68,7 +75,7 @@ export function Async<T>({ answer, what, children }: AsyncProps<T>) {
     return (
         <div class={stale ? 'stale' : undefined} aria-busy={stale}>
             {stale && <div class="progress" aria-hidden="true" />}
-            <Boundary>{children(answer.data)}</Boundary>
+            <Boundary data={answer.data}>{() => children(answer.data!)}</Boundary>
         </div>
     );
 }

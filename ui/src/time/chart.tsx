@@ -50,10 +50,10 @@ interface ChartProps {
 function options({ series, from, until, onSelect }: ChartProps, theme: Theme, width: number): uPlot.Options {
     const axis = { stroke: AXIS[theme].text, grid: { stroke: AXIS[theme].grid, width: 1 }, ticks: { stroke: AXIS[theme].grid, width: 1 }, font: '11px system-ui, sans-serif' };
     return {
-        width, height: 150,
+        width, height: 140,
         cursor: { drag: { x: true, y: false, setScale: false } },
         scales: { x: { range: [from / 1000, until / 1000] }, y: { range: (_u, _min, max) => [0, max > 0 ? max * 1.05 : 1] } },
-        axes: [{ ...axis, values: (_u, ticks) => ticks.map((t) => tickText(t * 1000, until - from)) }, { ...axis, size: 72, values: (_u, ticks) => ticks.map((t) => formatValue(t, series.unit)) }],
+        axes: [{ ...axis, size: 28, values: (_u, ticks) => ticks.map((t) => tickText(t * 1000, until - from)) }, { ...axis, size: 72, values: (_u, ticks) => ticks.map((t) => formatValue(t, series.unit)) }],
         series: [{ value: (_u, v) => (v ? showTime(v * 1000) : '–') }, ...seriesOptions(series, theme)],
         hooks: {
             setSelect: [(u) => {
