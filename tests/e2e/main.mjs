@@ -175,6 +175,55 @@ async function exports(entry) {
     assert.ok(JSON.stringify(JSON.parse(files.flamebearer)).includes('encoding/json.Marshal'));
 }
 
+async function aggregate() {
+    const where = `/flamegraph?${source}&type=${type}`;
+    await h.check('a range dragged on the chart narrows the graph under it', page, async () => {
+        await h.goto(page, where);
+        const whole = await text('.completeness');
+        const box = await page.locator('.chart .u-over').boundingBox();
+        await page.mouse.move(box.x + box.width * 0.4, box.y + 30);
+        await page.mouse.down();
+        await page.mouse.move(box.x + box.width * 0.6, box.y + 40, { steps: 4 });
+        await page.mouse.up();
+        await h.settled(page);
+        assert.ok(param('from') && param('until'));
+        const shown = await text('.completeness');
+        assert.notEqual(shown, whole);
+        await page.click('a:has-text("Profiles behind it")');
+        await h.settled(page);
+        assert.match(shown, new RegExp(`^${(await rowIds()).length} profiles`));
+    });
+    await h.check('split by label draws one line for each', page, async () => {
+        await h.goto(page, where + '&group_by=pod');
+        const legend = await page.$$eval('.chart .u-legend .u-series', (s) => s.map((e) => e.textContent));
+        assert.equal(legend.filter((l) => l.includes('pod-')).length, 3);
+    });
+    await h.check('the menu keeps only stacks with a function, its chip lets go', page, async () => {
+        await h.goto(page, where);
+        await page.focus('.flame-scroll');
+        for (const key of ['ArrowDown', 'ArrowDown', 'ArrowRight']) await page.keyboard.press(key);
+        await page.keyboard.press('ArrowLeft');
+        await page.keyboard.press('Shift+F10');
+        await page.click('[role=menuitem]:has-text("Only stacks")');
+        await h.settled(page);
+        const focus = param('focus');
+        assert.ok(focus);
+        const sum = entries.reduce((s, e) => s + Object.entries(stacksOf(e.i)).reduce((t, [stack, v]) => t + (stack.split(';').includes(focus) ? v : 0), 0), 0);
+        assert.match(await text('.completeness'), new RegExp(`total ${sum.toLocaleString('en')} `));
+        await page.click('.chip.filter button');
+        await h.settled(page);
+        assert.equal(param('focus'), null);
+    });
+    await h.check('inverted, the graph starts from what did the work', page, async () => {
+        await h.goto(page, where);
+        await page.click('button:has-text("Invert")');
+        await h.settled(page);
+        await page.focus('.flame-scroll');
+        for (const key of ['ArrowDown', 'ArrowDown']) await page.keyboard.press(key);
+        assert.match(await text('.flame [aria-live]'), /^encoding\/json\.Marshal, total/);
+    });
+}
+
 async function comparing() {
     await h.check('two ticked rows are compared: graph, sides, table, swap', page, async () => {
         await h.goto(page, `/profiles?${source}&type=${type}`);
@@ -264,6 +313,7 @@ async function looks(theme) {
 await listAndPages();
 await narrowing();
 await oneProfile();
+await aggregate();
 await comparing();
 await sameView();
 await close();

@@ -135,7 +135,7 @@ test('a diff weighs both sides in the unit of the mode', () => {
         nodes: { parent: [-1, 0, 0], name: [0, 1, 2], left_self: [0, 10, 0], left_total: [10, 10, 0], right_self: [0, 50, 50], right_total: [100, 50, 50] },
     }, 'name');
     assert.deepEqual([...d.tree.source], [0, 2, 1]);
-    assert.deepEqual([...d.hatched], [0, 1, 0]);
+    assert.deepEqual([...d.side], [0, 2, 0]);
     assert.deepEqual([...d.tree.width], [1, 0.25, 0.75]);
     assert.equal(d.color[0], 4);
     assert.equal(d.color[1], 8);

@@ -54,7 +54,8 @@ test('count colours rise evenly from 1 to the largest', () => {
     assert.deepEqual(ramp(0), [68, 1, 84]);
     assert.deepEqual(ramp(1), [253, 231, 37]);
     assert.ok(countColor(1, 100, false) !== countColor(100, 100, false));
-    assert.equal(countColor(1, 1, false), 'rgb(253,231,37)');
+    assert.equal(countColor(100, 100, false), 'rgb(253,231,37)');
+    assert.equal(countColor(1, 1, true), countColor(10, 100, true), 'where all are equal, none stands out');
 });
 
 test('rows sort stably, both ways, and unknown columns leave them alone', () => {

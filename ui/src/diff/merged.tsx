@@ -20,7 +20,8 @@ import { formatDelta, formatInMode, formatRelative } from './mode';
 interface DiffTree {
     tree: Tree;
     color: Uint8Array;
-    hatched: Uint8Array;
+    /** 1: only on the left, gone; 2: only on the right, new. */
+    side: Uint8Array;
 }
 
 export function buildDiffTree(d: Diff, order: Order): DiffTree {
@@ -32,7 +33,7 @@ export function buildDiffTree(d: Diff, order: Order): DiffTree {
     return {
         tree,
         color: Uint8Array.from(tree.source, (s) => diffColor(left[s]! * fl, right[s]! * fr)),
-        hatched: Uint8Array.from(tree.source, (s) => ((left[s] === 0) !== (right[s] === 0) ? 1 : 0)),
+        side: Uint8Array.from(tree.source, (s) => (left[s] === 0 && right[s] !== 0 ? 2 : left[s] !== 0 && right[s] === 0 ? 1 : 0)),
     };
 }
 
@@ -82,6 +83,7 @@ function spoken(d: Diff, t: DiffTree, node: number): string {
 function Graph({ d, params }: { d: Diff; params: URLSearchParams }) {
     const order = readOrder(params);
     const t = useMemo(() => buildDiffTree(d, order), [d, order]);
+    const onlyOne = useMemo(() => ({ side: t.side, words: ['gone', 'new'] }), [t]);
     const at = params.get('at') ?? '';
     const zoom = useMemo(() => resolvePath(t.tree, at), [t, at]);
     const s = params.get('s') ?? '';
@@ -92,7 +94,7 @@ function Graph({ d, params }: { d: Diff; params: URLSearchParams }) {
             <Legend />
             <Crumbs tree={t.tree} zoom={zoom} onZoom={onZoom} />
             {hits && <p class="hits" role="status">{hits.nodes.length === 0 ? 'No function of this graph matches.' : `${plural(hits.functions, 'function')} found.`}</p>}
-            <FlameView tree={t.tree} zoom={zoom} onZoom={onZoom} hits={hits} color={t.color} hatched={t.hatched} colors={(p) => p.diff}
+            <FlameView tree={t.tree} zoom={zoom} onZoom={onZoom} hits={hits} color={t.color} onlyOne={onlyOne} colors={(p) => p.diff}
                 label={`Difference as a flame graph, ${formatCount(t.tree.count)} nodes. The Table tab holds the differences as text.`}
                 tooltip={(n) => <Tip d={d} name={nodeName(t.tree, n)} s={t.tree.source[n]!} />} spoken={(n) => spoken(d, t, n)}
                 actions={(name) => [{ label: 'Find it in the graph', run: () => setParams({ s: name }, true) }]} />

@@ -21,8 +21,8 @@ export interface Scene {
     palette: Palette;
     /** 1 for each name that the search hits; null without a search. */
     hits: Uint8Array | null;
-    /** Nodes that get a hatch (only in one side of a diff); null where none does. */
-    hatched: Uint8Array | null;
+    /** For a diff, nodes that only one side has: they get a hatch and a word. */
+    onlyOne: OneSide | null;
     selected: number;
     hover: number;
     /** Root at the bottom: callers above the function. */
@@ -30,6 +30,12 @@ export interface Scene {
     width: number;
     height: number;
     scroll: number;
+}
+
+/** 0 for a node of both sides, else which word of `words` (counted from 1) belongs to it. */
+export interface OneSide {
+    side: Uint8Array;
+    words: string[];
 }
 
 interface Box {
@@ -96,7 +102,7 @@ function fillBoxes(ctx: CanvasRenderingContext2D, s: Scene, boxes: Box[]): void 
 function hatchBoxes(ctx: CanvasRenderingContext2D, s: Scene, boxes: Box[]): void {
     ctx.save();
     const clip = new Path2D();
-    for (const b of boxes) if (s.hatched![b.node] && b.w > 2) clip.rect(b.x, b.y, b.w - 1, ROW - 1);
+    for (const b of boxes) if (s.onlyOne!.side[b.node] && b.w > 2) clip.rect(b.x, b.y, b.w - 1, ROW - 1);
     ctx.clip(clip);
     ctx.beginPath();
     for (let x = -s.height; x < s.width; x += 6) {
@@ -122,6 +128,14 @@ function measureWith(ctx: CanvasRenderingContext2D): (text: string) => number {
     };
 }
 
+function labelText(s: Scene, b: Box, name: string, measure: (text: string) => number): string {
+    const side = s.onlyOne?.side[b.node] ?? 0;
+    const word = side > 0 ? ` (${s.onlyOne!.words[side - 1]})` : '';
+    const room = b.w - 9 - (word ? measure(word) : 0);
+    const text = room > 0 ? fitName(name, room, measure) : '';
+    return text === '' ? fitName(name, b.w - 9, measure) : text + word;
+}
+
 function labelBoxes(ctx: CanvasRenderingContext2D, s: Scene, boxes: Box[]): void {
     ctx.font = FONT;
     ctx.textBaseline = 'middle';
@@ -129,7 +143,7 @@ function labelBoxes(ctx: CanvasRenderingContext2D, s: Scene, boxes: Box[]): void
     for (const b of boxes) {
         if (b.w < MIN_LABEL) continue;
         const name = s.tree.names[s.tree.name[b.node]!]!;
-        const text = fitName(name, b.w - 9, measure);
+        const text = labelText(s, b, name, measure);
         if (text === '') continue;
         const ancestor = s.tree.depth[b.node]! < s.tree.depth[s.zoom]!;
         const missed = s.hits !== null && !s.hits[s.tree.name[b.node]!];
@@ -153,7 +167,7 @@ export function drawScene(ctx: CanvasRenderingContext2D, s: Scene, ratio: number
     if (s.tree.count === 0) return;
     const boxes = visibleBoxes(s);
     fillBoxes(ctx, s, boxes);
-    if (s.hatched) hatchBoxes(ctx, s, boxes);
+    if (s.onlyOne) hatchBoxes(ctx, s, boxes);
     labelBoxes(ctx, s, boxes);
     if (s.hover >= 0) outline(ctx, s, boxes, s.hover, 1);
     if (s.selected >= 0) outline(ctx, s, boxes, s.selected, 2);

@@ -8,7 +8,7 @@ import { useWidth } from '../base/hooks';
 import { useTheme } from '../base/theme';
 import { Menu } from '../parts/menu';
 import { PALETTES, type Palette } from './colors';
-import { drawScene, ROW, rowTop, viewHeight, type Scene } from './draw';
+import { drawScene, ROW, rowTop, viewHeight, type OneSide, type Scene } from './draw';
 import { flameKey, type FlameCommand } from './keys';
 import { nodeAt, nodeName, step, type Tree } from './model';
 import type { Hits } from './search';
@@ -22,7 +22,7 @@ export interface FlameProps {
     /** Which palette column and which index for each node. */
     color: Uint8Array;
     colors: (p: Palette) => string[];
-    hatched?: Uint8Array;
+    onlyOne?: OneSide;
     flip?: boolean;
     tooltip: (node: number) => ComponentChildren;
     /** One line for the screen reader. */
@@ -108,16 +108,19 @@ export function FlameView(p: FlameProps) {
     const [wrap, width] = useWidth<HTMLDivElement>();
     const canvas = useRef<HTMLCanvasElement>(null);
     const [scroll, setScroll] = useState(0);
-    const [hover, setHover] = useState<Point | null>(null);
-    const [selected, setSelected] = useState(-1);
-    const [menu, setMenu] = useState<Point | null>(null);
+    const [pointed, setHover] = useState<Point | null>(null);
+    const [chosen, setSelected] = useState(-1);
+    const [opened, setMenu] = useState<Point | null>(null);
+    // Node numbers of the tree before may lie outside of this one until the effects below have run.
+    const inTree = (at: Point | null): Point | null => (at && at.node < p.tree.count ? at : null);
+    const [hover, menu, selected] = [inTree(pointed), inTree(opened), chosen < p.tree.count ? chosen : -1];
     const full = viewHeight(p.tree);
     const height = Math.min(full, (p.maxRows ?? 40) * ROW);
     const scene: Scene = {
-        tree: p.tree, zoom: p.zoom, colors: p.colors(palette), color: p.color, palette, hits: p.hits?.names ?? null, hatched: p.hatched ?? null,
+        tree: p.tree, zoom: p.zoom, colors: p.colors(palette), color: p.color, palette, hits: p.hits?.names ?? null, onlyOne: p.onlyOne ?? null,
         selected, hover: hover?.node ?? -1, flip: p.flip ?? false, width, height, scroll: Math.min(scroll, full - height),
     };
-    useEffect(() => setSelected(-1), [p.tree]);
+    useEffect(() => { setSelected(-1); setHover(null); setMenu(null); }, [p.tree]);
     useEffect(() => { if (p.flip && wrap.current) wrap.current.scrollTop = full; }, [p.tree, p.flip]);
     useLayoutEffect(() => { if (width > 0) paint(canvas.current!, scene); });
     const select = (node: number): void => {

@@ -15,7 +15,7 @@ export function ramp(share: number): Rgb {
 
 /** Where a count stands between 1 and max, 0 … 1. On a light page the ramp runs backwards: few is pale, many is dark. */
 export function countColor(count: number, max: number, light: boolean): string {
-    const share = max <= 1 ? 1 : Math.log(count) / Math.log(max);
+    const share = max <= 1 ? 0.5 : Math.log(count) / Math.log(max);
     const [r, g, b] = ramp(light ? 0.7 * (1 - share) : 0.15 + 0.85 * share);
     return `rgb(${r},${g},${b})`;
 }
