@@ -6,7 +6,11 @@
 
 #include "os/clock.h"
 #include "os/fs.h"
+#include "os/loop.h"
+#include "os/net.h"
 #include "os/pool.h"
+#include "os/process.h"
+#include "os/signal.h"
 #include "os/simfs.h"
 #include "os/thread.h"
 

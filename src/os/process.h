@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Facts about this process and its limits.
+#ifndef FK_OS_PROCESS_H
+#define FK_OS_PROCESS_H
+
+#include "base/base.h"
+
+struct fk_process_facts {
+    uint64_t resident_bytes;      // all resident memory, file mappings too
+    uint64_t resident_anon_bytes; // what is really ours (RssAnon)
+    uint64_t virtual_bytes;
+    int64_t user_ns, system_ns; // CPU time of all threads
+    uint64_t open_fds, max_fds;
+    uint64_t threads;
+    int64_t start_ns; // Unix time at which the process was started
+};
+
+// From /proc/self and getrusage; a fact that cannot be had is 0.
+int fk_process_facts(struct fk_process_facts *ret, struct fk_err *err);
+// Raises the limit of open files to `want` or the highest allowed; the limit in force in *ret_got.
+int fk_process_raise_fds(uint64_t want, uint64_t *ret_got, struct fk_err *err);
+// Memory that this process may use: that of the machine, or the limit of its control group (v2 or
+// v1) if that is lower.
+int fk_process_memory(uint64_t *ret_bytes, struct fk_err *err);
+
+#endif
