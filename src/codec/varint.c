@@ -5,8 +5,23 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+// Drops the top bit of each byte and closes the gaps, pairwise.
+static uint64_t close_gaps(uint64_t w)
+{
+    w &= 0x7f7f7f7f7f7f7f7fu;
+    w = (w & 0x007f007f007f007fu) | (w & 0x7f007f007f007f00u) >> 1;
+    w = (w & 0x00003fff00003fffu) | (w & 0x3fff00003fff0000u) >> 2;
+    return (w & 0x000000000fffffffu) | (w & 0x0fffffff00000000u) >> 4;
+}
+
+// Up to eight bytes at once, without a branch for each.
 const uint8_t *fk_varint_slow_(const uint8_t *p, const uint8_t *end, uint64_t *ret)
 {
+    uint64_t w = end - p >= 8 ? fk_load64(p) : UINT64_MAX, last = ~w & 0x8080808080808080u;
+    if (FK_LIKELY(last)) {
+        *ret = close_gaps(w & (last ^ (last - 1)));
+        return p + (__builtin_ctzll(last) + 1) / 8;
+    }
     uint64_t v = 0;
     const uint8_t *stop = end - p > FK_VARINT_MAX ? p + FK_VARINT_MAX : end;
     for (unsigned shift = 0; p < stop; shift += 7) {

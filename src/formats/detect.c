@@ -59,7 +59,7 @@ static int look_for_others(struct fk_str head, struct fk_err *err)
         return fail_named("an HTML page, perhaps an error page or a login; check the address it "
                           "was fetched from",
                           FK_E_FORMAT, err);
-    if (fk_str_starts(text, FK_S("<")) && has(text, FK_S(">")))
+    if (fk_str_starts(text, FK_S("<?xml")))
         return fail_named("an XML document, which is no profile", FK_E_FORMAT, err);
     if (fk_str_starts(text, FK_S("{")) || fk_str_starts(text, FK_S("[{")))
         return fail_named("a JSON document, of a kind that is not read yet", FK_E_UNSUPPORTED, err);
@@ -79,17 +79,18 @@ static bool looks_like_pprof(struct fk_str head, bool whole)
     while (c.p < c.end) {
         uint64_t key;
         if (!fk_varint_at(c.p, c.end, &key))
-            return !whole && known;
+            break;
         uint64_t number = key >> 3;
         if (number == 0 || number > 1000)
             return false;
         if (number < 16 && !(want[number] >> (key & 7) & 1))
             return false;
         if (fk_pb_next(&c, &f) != 1)
-            return !whole;
+            break;
         known += number < 16;
     }
-    return known > 0;
+    // Broken or cut off after a few good fields: a pprof still, and its decoder says where.
+    return known > (whole && c.p < c.end ? 1 : 0) || (!whole && c.p < c.end);
 }
 
 static bool is_text(struct fk_str s)

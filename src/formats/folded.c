@@ -15,6 +15,7 @@ struct folded {
     const struct fk_decoding *d;
     struct fk_str text;
     uint64_t n, bad, two, fractions, cut; // lines
+    uint64_t nameless;                    // frames
     uint64_t frames;                      // upper bound of frames
 
     struct fk_map index; // name -> position
@@ -204,7 +205,9 @@ static int add_stack(struct folded *f, struct fk_str stack)
             f->cut++;
             return 0;
         }
-        if (name_id(f, fk_str_from(stack, (size_t)(at + 1)), &f->frame[f->n_frames]))
+        struct fk_str name = fk_str_from(stack, (size_t)(at + 1));
+        f->nameless += name.n == 0;
+        if (name_id(f, name.n ? name : FK_S("[unknown]"), &f->frame[f->n_frames]))
             return -FK_E_NOMEM;
         f->n_frames++;
         if (at < 0)
@@ -351,6 +354,8 @@ static int put_profile(struct folded *f, bool two, struct fk_err *err)
     p->truncated = f->cut != 0;
     fk_report_warn(f->d->report, "fractional count cut to an integer", f->fractions,
                    "of %llu lines", (unsigned long long)f->n);
+    fk_report_warn(f->d->report, "frame without a name, read as [unknown]", f->nameless,
+                   "of %zu names", f->n_names);
     fk_report_warn(f->d->report, "stack cut at the depth limit", f->cut, "%llu frames, set by %s",
                    (unsigned long long)f->d->opts->limits->stack_depth, FK_LIMIT_FLAG(stack_depth));
     return fk_decoding_deliver(f->d, p, err);

@@ -76,22 +76,29 @@ static inline int pprof_nomem(const struct pprof *d, struct fk_err *err)
     return fk_decoding_nomem(d->d, err);
 }
 
-// Reads a message of varints: v[number] for numbers up to `max` (v is cleared first); other fields
-// are skipped.
+int pprof_skip_field(const uint8_t **p, const uint8_t *end, uint64_t max_varint);
+
+// Reads a message of varints: v[number] for numbers up to `max`, at most 15 (v is cleared first);
+// other fields are skipped.
 static inline int pprof_numbers(struct fk_cur c, uint32_t max, uint64_t *v)
 {
-    struct fk_pb_field f;
-    int rc;
+    const uint8_t *p = c.p;
     for (uint32_t i = 0; i <= max; i++)
         v[i] = 0;
-    while ((rc = fk_pb_next(&c, &f)) == 1) {
-        if (f.number > max)
+    while (p < c.end) {
+        uint32_t key = *p;
+        uint64_t value;
+        if (FK_UNLIKELY((key & 0x87) != 0 || key < 8 || key >> 3 > max)) {
+            if (pprof_skip_field(&p, c.end, max))
+                return -FK_E_FORMAT;
             continue;
-        if (f.wire != FK_WIRE_VARINT)
+        }
+        p = fk_varint_at(p + 1, c.end, &value);
+        if (FK_UNLIKELY(!p))
             return -FK_E_FORMAT;
-        v[f.number] = f.v;
+        v[key >> 3] = value;
     }
-    return rc;
+    return 0;
 }
 
 // A string id of the file; what is out of range counts and becomes "".

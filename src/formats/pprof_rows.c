@@ -63,25 +63,27 @@ static inline void add_frame(struct rows *r, uint64_t id)
     r->missing += at == FK_NONE;
 }
 
-// A varint has at least one byte: room for so many frames is enough.
+// A varint has at least one byte: room for so many frames is enough. A frame that is not there is
+// put as FK_NONE: its row is dropped in the end.
 static int add_frames(struct rows *r, struct fk_cur c)
 {
     if (need_frames(r, fk_cur_left(&c) + 1))
         return -FK_E_NOMEM;
-    const struct pprof_ids *ids = &r->d->locations;
-    uint32_t *to = r->frame + r->n_frames;
-    const uint8_t *p = c.p;
-    while (p < c.end) {
+    const uint32_t *dense = r->d->locations.dense;
+    const uint64_t n_dense = r->d->locations.n_dense;
+    uint32_t *begin = r->frame + r->n_frames, *to = begin;
+    uint64_t missing = 0;
+    for (const uint8_t *p = c.p; p < c.end;) {
         uint64_t id;
         p = fk_varint_at(p, c.end, &id);
         if (FK_UNLIKELY(!p))
             return -FK_E_FORMAT;
-        uint32_t at = pprof_ids_find(ids, id);
-        *to = at;
-        to += at != FK_NONE;
-        r->missing += at == FK_NONE;
+        uint32_t at = FK_LIKELY(id < n_dense) ? dense[id] : pprof_ids_find(&r->d->locations, id);
+        *to++ = at;
+        missing += at == FK_NONE;
     }
-    r->n_frames = (size_t)(to - r->frame);
+    r->missing += missing;
+    r->n_frames += (size_t)(to - begin);
     return 0;
 }
 

@@ -3,6 +3,17 @@
 // ids of the model, and the file's own ids are resolved through arrays.
 #include "formats/pprof_int.h"
 
+// A field that is not wanted; one of a wanted number must be a varint (in more bytes than needed).
+int pprof_skip_field(const uint8_t **p, const uint8_t *end, uint64_t max_varint)
+{
+    struct fk_cur c = {*p, end};
+    struct fk_pb_field f;
+    if (fk_pb_next(&c, &f) != 1 || f.number <= max_varint)
+        return -FK_E_FORMAT;
+    *p = c.p;
+    return 0;
+}
+
 // ---- ids
 // -----------------------------------------------------------------------------------------------------------
 
@@ -204,26 +215,36 @@ static void place(struct pprof *d, struct fk_location *l, uint64_t mapping, uint
         d->missing_mappings += mapping != 0;
 }
 
+// Anything but a plain field 1, 2, 3 or 5.
+static int read_other(struct pprof *d, struct fk_cur *c, struct fk_err *err)
+{
+    const uint8_t *at = c->p;
+    struct fk_pb_field f;
+    if (fk_pb_next(c, &f) != 1 || f.number < 4 || (f.number == 4 && f.wire != FK_WIRE_LEN) ||
+        f.number == 5)
+        return pprof_broken(d, at, err);
+    return f.number == 4 ? read_line(d, f.b, err) : 0;
+}
+
 static int visit_location(struct pprof *d, struct fk_cur c, struct fk_err *err)
 {
     uint64_t v[6] = {0};
-    struct fk_location *l = &d->location[d->n_locations];
-    struct fk_pb_field f;
-    int rc;
-    *l = (struct fk_location){.line_begin = d->n_lines};
-    while ((rc = fk_pb_next(&c, &f)) == 1) {
-        if (f.number > 5)
+    uint32_t first_line = d->n_lines;
+    while (c.p < c.end) {
+        uint32_t key = *c.p;
+        if (FK_LIKELY(key == 1 << 3 || key == 2 << 3 || key == 3 << 3 || key == 5 << 3)) {
+            c.p = fk_varint_at(c.p + 1, c.end, &v[key >> 3]);
+            if (FK_UNLIKELY(!c.p))
+                return pprof_broken(d, c.end, err);
             continue;
-        if (f.wire != (f.number == 4 ? (uint32_t)FK_WIRE_LEN : (uint32_t)FK_WIRE_VARINT))
-            return pprof_broken(d, c.p, err);
-        if (f.number != 4)
-            v[f.number] = f.v;
-        else if ((rc = read_line(d, f.b, err)))
+        }
+        int rc = read_other(d, &c, err);
+        if (FK_UNLIKELY(rc))
             return rc;
     }
-    if (rc)
-        return pprof_broken(d, c.p, err);
-    l->line_count = d->n_lines - l->line_begin;
+    struct fk_location *l = &d->location[d->n_locations];
+    l->line_begin = first_line;
+    l->line_count = d->n_lines - first_line;
     l->flags = v[5] ? FK_LOCATION_FOLDED : 0u;
     place(d, l, v[2], v[3]);
     d->locations.id[d->n_locations++] = v[1];
