@@ -65,6 +65,9 @@ test('a stack ten thousand deep is laid out', () => {
     assert.equal(t.maxDepth, n - 1);
     assert.equal(t.end[0], n);
     assert.equal(pathTo(t, n - 1).length, n);
+    for (const node of [1, 60, 61, 9999]) assert.equal(resolvePath(t, encodePath(t, node)), node);
+    assert.ok(encodePath(t, 60).length < 500 && encodePath(t, 9999).length < 10);
+    assert.equal(resolvePath(t, '~zzzzz'), 0);
 });
 
 test('search counts recursion once and lists hits widest first', () => {

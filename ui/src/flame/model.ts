@@ -125,23 +125,36 @@ export function pathTo(tree: Tree, node: number): number[] {
     return path.reverse();
 }
 
-function hash(text: string): string {
-    let h = 0x811c9dc5;
+/** FNV-1a over UTF-16 units, 32 bits. */
+function hash(text: string, seed = 0x811c9dc5): number {
+    let h = seed;
     for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
-    return (h >>> 0).toString(36);
+    return h >>> 0;
 }
 
-/** A node as a word for the URL: hashes of the names on its path. */
+/** Frames of a path that are spelled out in the URL; a thousand of them would be longer than servers take. */
+const SPELLED = 60;
+
+/** One hash for each node, of all names on its path. */
+function pathHashes(tree: Tree): Uint32Array {
+    const out = new Uint32Array(tree.count);
+    for (let i = 1; i < tree.count; i++) out[i] = hash(nodeName(tree, i), out[tree.parent[i]!]! || undefined);
+    return out;
+}
+
+/** A node as a word for the URL: hashes of the names on its path, or `~` and one hash of a path too long for that. */
 export function encodePath(tree: Tree, node: number): string {
-    return pathTo(tree, node).slice(1).map((i) => hash(nodeName(tree, i))).join('.');
+    if (tree.depth[node]! > SPELLED) return '~' + pathHashes(tree)[node]!.toString(36);
+    return pathTo(tree, node).slice(1).map((i) => hash(nodeName(tree, i)).toString(36)).join('.');
 }
 
 /** The node of such a word, or of the longest part of it that this tree has: a link survives new data. */
 export function resolvePath(tree: Tree, word: string): number {
     let node = 0;
     if (tree.count === 0) return 0;
+    if (word.startsWith('~')) return Math.max(pathHashes(tree).indexOf(parseInt(word.slice(1), 36)), 0);
     for (const want of word ? word.split('.') : []) {
-        const child = children(tree, node).find((c) => hash(nodeName(tree, c)) === want);
+        const child = children(tree, node).find((c) => hash(nodeName(tree, c)).toString(36) === want);
         if (child === undefined) break;
         node = child;
     }

@@ -41,6 +41,7 @@ function Neighbours({ entry, params, type }: { entry: EntryDetail; params: URLSe
         <nav class="pager" aria-label="In its series">
             {previous ? <a class="button" title="The one before in its series. Key [" href={neighbourHref(params, previous)}>‹ Previous</a> : <span class="button" aria-disabled="true">‹ First</span>}
             {next ? <a class="button" title="The one after in its series. Key ]" href={neighbourHref(params, next)}>Next ›</a> : <span class="button" aria-disabled="true">Last ›</span>}
+            <a class="button" title="Pick the other one in the list of its series" href={href('profiles', { query: seriesSelector(entry), type, pick: entry.id, ...around(entry, 1800e3) })}>Compare…</a>
             {previous && <a class="button" href={href('diff', { left_id: previous, left_type: type, right_id: entry.id, right_type: type })}>Compare with previous</a>}
         </nav>
     );
@@ -108,7 +109,7 @@ function Head({ entry, params, type }: { entry: EntryDetail; params: URLSearchPa
     return (
         <header class="profile-head">
             <div class="toolbar">
-                <h1>{entry.service_name ?? 'Profile'} <span class="when">{ms === null ? entry.time : showTime(ms, true)}</span> <span class="pkg">{ms === null ? '' : ago(ms, Date.now())}</span></h1>
+                <h1>{entry.service_name ?? 'Profile'} <span class="when" title={entry.time}>{ms === null ? entry.time : showTime(ms, true)}</span> <span class="pkg">{ms === null ? '' : ago(ms, Date.now())}</span></h1>
                 <span class="spring" />
                 <Neighbours entry={entry} params={params} type={type} />
             </div>

@@ -19,6 +19,8 @@ interface ListProps {
     query: string;
     sort: string;
     picked: string[];
+    /** Type that a sort by value chooses where none is chosen. */
+    valueType: string;
     /** Whether any entry has something to note; without, the column is left out. */
     notes: boolean;
 }
@@ -34,8 +36,11 @@ const COLUMNS: { key: string; label: string; numeric?: boolean; sorts: boolean; 
     { key: 'size', label: 'Size', numeric: true, sorts: true, className: 'col-small' },
 ];
 
-function Head({ sort, notes }: { sort: string; notes: boolean }) {
-    const set = (next: string): void => setParams({ sort: next === '-time' ? null : next, cursor: null, page: null });
+function Head({ sort, notes, type, valueType }: Pick<ListProps, 'sort' | 'notes' | 'type' | 'valueType'>) {
+    const set = (next: string): void => {
+        const needsType = next.endsWith('value') && type === ''; // values of different types have no order
+        setParams({ sort: next === '-time' ? null : next, cursor: null, page: null, ...(needsType ? { type: valueType } : {}) });
+    };
     return (
         <thead>
             <tr>
@@ -112,7 +117,7 @@ function Row({ entry, most, p }: { entry: Entry; most: number; p: ListProps }) {
     return (
         <tr tabIndex={0} class={picked ? 'picked' : undefined} data-id={entry.id} onKeyDown={(e) => onRowKey(e, open, pick)} onClick={onClick}>
             <td class="col-pick"><label><input type="checkbox" checked={picked} onChange={pick} aria-label={`Pick ${time === null ? entry.id : showTime(time)}`} /></label></td>
-            <td class="col-time"><a href={to}>{time === null ? entry.time : showTime(time, true)}</a></td>
+            <td class="col-time" title={entry.time}><a href={to}>{time === null ? entry.time : showTime(time, true)}</a></td>
             <td class="col-service" title={entry.service_name}>{entry.service_name ?? ''}</td>
             <td>
                 <LabelChips labels={entry.labels ?? {}} skip={['service_name', '__name__']} max={4}
@@ -137,7 +142,7 @@ export function ProfileTable(props: Omit<ListProps, 'notes'>) {
     return (
         <div class="wide-table">
             <table class={'data list' + (p.type ? ' typed' : '')} aria-label="Profiles">
-                <Head sort={p.sort} notes={p.notes} />
+                <Head {...p} />
                 <tbody>{p.entries.map((e) => <Row key={e.id} entry={e} most={most} p={p} />)}</tbody>
             </table>
         </div>

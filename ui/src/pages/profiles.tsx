@@ -134,7 +134,7 @@ function List({ data, source, params, types }: { data: ProfileList; source: Sour
                 <a class="button" href={href('flamegraph', pageParams(source))}>Flame graph of all</a>
                 <LinkMenu />
             </div>
-            <ProfileTable params={params} entries={data.profiles} type={source.type} query={source.query} sort={params.get('sort') ?? '-time'} picked={picked} />
+            <ProfileTable params={params} entries={data.profiles} type={source.type} query={source.query} sort={params.get('sort') ?? '-time'} picked={picked} valueType={defaultType(types)} />
             <div class="toolbar"><CompletenessLine value={data.completeness} /><span class="spring" /><Pager data={data} page={page} label="Pages, below the list" /></div>
             <PickBar picked={picked} entries={data.profiles} type={source.type} />
         </>
