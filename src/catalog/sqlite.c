@@ -228,6 +228,23 @@ static const struct db_ops ops = {
     .checkpoint = checkpoint,
 };
 
+// SQLite stays with a rollback journal, silently, where it cannot keep a log.
+static int expect_wal(struct sqlite_db *db, struct fk_err *err)
+{
+    sqlite3_stmt *s;
+    int rc = sqlite3_prepare_v2(db->conn, "PRAGMA journal_mode", -1, &s, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(s);
+    const char *mode = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(s, 0) : NULL;
+    int r = 0;
+    if (rc != SQLITE_ROW)
+        r = fail(db, sqlite3_extended_errcode(db->conn), err);
+    else if (!mode || strcmp(mode, "wal") != 0)
+        r = fk_fail(err, FK_E_IO, "catalog %s: SQLite cannot use a write-ahead log here", db->path);
+    sqlite3_finalize(s);
+    return r;
+}
+
 // The log's index is kept in the heap only when exclusive mode is asked for before the log.
 static int configure(struct sqlite_db *db, struct fk_err *err)
 {
@@ -235,11 +252,13 @@ static int configure(struct sqlite_db *db, struct fk_err *err)
     sqlite3_busy_timeout(db->conn, 5000);
     sqlite3_db_config(db->conn, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(db->conn, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    return script(&db->db,
-                  "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
-                  "PRAGMA temp_store=MEMORY; PRAGMA cache_size=-8192;"
-                  "PRAGMA journal_size_limit=16777216; PRAGMA cell_size_check=ON;",
-                  err);
+    int r =
+        script(&db->db,
+               "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+               "PRAGMA temp_store=MEMORY; PRAGMA cache_size=-8192;"
+               "PRAGMA journal_size_limit=16777216; PRAGMA cell_size_check=ON;",
+               err);
+    return r ? r : expect_wal(db, err);
 }
 
 // The lock makes the file where there is none; its name is made durable with it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Temporary folders of tests.
+// Temporary folders, and what the environment tells tests.
 #include "support/support.h"
 
 #include <ftw.h>
@@ -32,4 +32,11 @@ void fk_test_rmtree(char *path)
     if (path)
         nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     free(path);
+}
+
+uint64_t fk_test_seeds(uint64_t normal)
+{
+    const char *text = getenv("FK_SEEDS");
+    uint64_t times = text ? strtoull(text, NULL, 10) : 1;
+    return normal * (times ? times : 1);
 }

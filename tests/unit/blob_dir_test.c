@@ -259,7 +259,7 @@ static void faults(enum fk_sim_action action, bool forever, uint64_t seeds)
     struct fk_err err;
     bool finished = false;
     for (uint64_t k = 1; !finished; k++) {
-        for (uint64_t seed = 0; seed < seeds; seed++) {
+        for (uint64_t seed = 0; seed < fk_test_seeds(seeds); seed++) {
             struct fk_simfs *sim;
             struct fk_blob *b = NULL;
             fk_test_ok(fk_simfs_new(&(struct fk_simfs_opts){.seed = seed}, &sim, &err), &err);

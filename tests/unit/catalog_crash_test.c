@@ -153,7 +153,7 @@ static void test_power_lost_at_every_call(void **state)
     bool finished = false;
     unsigned cuts = 0;
     for (uint64_t k = 1; !finished; k++) {
-        for (uint64_t seed = 0; seed < 6; seed++) {
+        for (uint64_t seed = 0; seed < fk_test_seeds(6); seed++) {
             struct fk_simfs *sim = new_sim(seed, 0);
             const struct fk_fs *fs = fk_simfs_fs(sim);
             struct fk_catalog *c = NULL;
@@ -186,7 +186,7 @@ static void fail_every_call(enum fk_sim_action action, bool forever, uint64_t se
     struct fk_err err;
     bool finished = false;
     for (uint64_t k = 1; !finished; k++) {
-        for (uint64_t seed = 0; seed < seeds; seed++) {
+        for (uint64_t seed = 0; seed < fk_test_seeds(seeds); seed++) {
             struct fk_simfs *sim = new_sim(seed, 0);
             const struct fk_fs *fs = fk_simfs_fs(sim);
             struct fk_catalog *c = NULL;

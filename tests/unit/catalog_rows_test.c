@@ -3,6 +3,7 @@
 #include "catalog/catalog.h"
 #include "support/support.h"
 
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -527,6 +528,85 @@ static void test_damage_is_said(void **state)
     fk_test_ok(fk_catalog_check(w->c, &err), &err);
 }
 
+struct hand {
+    struct world *w;
+    uint64_t first;
+};
+
+static void work_along(void *arg)
+{
+    struct hand *h = arg;
+    for (uint64_t i = 0; i < 25; i++) {
+        struct fk_catalog_add a = add_of(h->first + i, 20000);
+        assert_int_equal(fk_catalog_add(h->w->c, &a, NULL, NULL), 0);
+        size_t n = count_blocks(h->w, (struct fk_catalog_filter){FK_CATALOG_ALL_TIMES});
+        assert_true(n > i && n <= 75);
+    }
+}
+
+static void test_many_threads(void **state)
+{
+    struct fk_err err;
+    struct hand h[3];
+    struct fk_thread t[3];
+    for (uint64_t i = 0; i < 3; i++) {
+        h[i] = (struct hand){*state, i * 100 + 1};
+        fk_test_ok(fk_thread_start(&t[i], "hand", work_along, &h[i], &err), &err);
+    }
+    for (int i = 0; i < 3; i++)
+        fk_thread_join(&t[i]);
+    assert_int_equal(count_blocks(*state, (struct fk_catalog_filter){FK_CATALOG_ALL_TIMES}), 75);
+}
+
+// A schema of tomorrow is refused in plain words, and left alone.
+static void test_newer_version(void **state)
+{
+    struct world *w = *state;
+    struct fk_err err;
+    sqlite3 *db;
+    fk_catalog_close(w->c);
+    w->c = NULL;
+    assert_int_equal(sqlite3_open(w->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "UPDATE schema_version SET version = 99", 0, 0, 0), 0);
+    sqlite3_close(db);
+    for (int i = 0; i < 2; i++) {
+        fk_test_fails(fk_catalog_open(fk_fs_real(), w->path, &w->c, &err), FK_E_UNSUPPORTED);
+        assert_non_null(strstr(err.msg, "version 99"));
+        assert_non_null(strstr(err.msg, "newer flamekeep"));
+    }
+}
+
+// Rows that other hands have spoilt are found out.
+static void test_spoilt_rows(void **state)
+{
+    struct world *w = *state;
+    struct fk_err err;
+    sqlite3 *db;
+    struct got g;
+    struct fk_catalog_days days = {TENANT, 20000, 20001, FK_S("")};
+    struct fk_catalog_filter all = {FK_CATALOG_ALL_TIMES};
+    add_series(w);
+    fk_catalog_close(w->c);
+    w->c = NULL;
+    assert_int_equal(sqlite3_open(w->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db,
+                                  "UPDATE series_day SET labels = x'0200ffffffff';"
+                                  "UPDATE blocks SET min_id = x'01';"
+                                  "INSERT INTO datasets VALUES (x'77', 0, 1, x'', 0, 0, x'');",
+                                  0, 0, 0),
+                     0);
+    sqlite3_close(db);
+    fk_test_ok(fk_catalog_open(fk_fs_real(), w->path, &w->c, &err), &err);
+    got_init(&g);
+    fk_test_fails(fk_catalog_label_names(w->c, &days, FK_S(""), 0,
+                                         (struct fk_catalog_each_text){on_text, &g}, &err),
+                  FK_E_CORRUPT);
+    fk_test_fails(fk_catalog_blocks(w->c, &all, (struct fk_catalog_each_block){on_block, &g}, &err),
+                  FK_E_CORRUPT);
+    fk_test_fails(fk_catalog_check(w->c, &err), FK_E_CORRUPT);
+    got_free(&g);
+}
+
 // Whatever allocation fails, the call fails or succeeds whole.
 static void test_no_memory(void **state)
 {
@@ -580,6 +660,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_delete_trim_wipe, setup, teardown),
         cmocka_unit_test_setup_teardown(test_reopen_and_lock, setup, teardown),
         cmocka_unit_test_setup_teardown(test_damage_is_said, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_many_threads, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_newer_version, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_spoilt_rows, setup, teardown),
         cmocka_unit_test_setup_teardown(test_no_memory, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
