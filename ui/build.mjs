@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bundles src/ into dist/: index.html, assets/ with hashed names, and manifest.txt for whoever embeds them.
+// Bundles src/ into dist/: index.html, docs/, assets/ with hashed names, and manifest.txt for whoever embeds them.
 // Same sources give the same bytes: no time, path or host enters the output. Fails when the bundle grows past its budget.
 import { build } from 'esbuild';
 import { createHash } from 'node:crypto';
@@ -7,11 +7,15 @@ import fs from 'node:fs';
 import path from 'node:path';
 import zlib from 'node:zlib';
 import { fileURLToPath } from 'node:url';
+import { docPage } from './docs.mjs';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const dist = path.join(here, 'dist');
 const ENTRY_BUDGET_GZ = 60 * 1024;
 const TOTAL_BUDGET_GZ = 120 * 1024;
+/** What index.html answers to (src/app.tsx), and the pages of ../docs that are shipped. */
+const PAGES = ['', 'profiles', 'profile', 'flamegraph', 'diff'];
+const DOCS = ['reading-profiles'];
 const TYPES = { '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml', '.txt': 'text/plain; charset=utf-8', '.html': 'text/html; charset=utf-8' };
 
 export const options = {
@@ -50,11 +54,21 @@ function licences() {
     return Buffer.from(parts.join('\n' + '-'.repeat(72) + '\n\n'));
 }
 
+/** One line for each address: path, file, content type, caching; separated by tabs. */
 function writeManifest() {
-    const files = ['index.html', ...fs.readdirSync(path.join(dist, 'assets')).sort().map((f) => 'assets/' + f)];
-    const lines = files.map((f) => `${f}\t${TYPES[path.extname(f)]}\t${f === 'index.html' ? 'no-cache' : 'immutable'}`);
+    const assets = fs.readdirSync(path.join(dist, 'assets')).sort().map((f) => 'assets/' + f);
+    const routes = [...PAGES.map((p) => ['/' + p, 'index.html']), ...DOCS.map((d) => [`/docs/${d}`, `docs/${d}.html`]), ...assets.map((f) => ['/' + f, f])];
+    const lines = routes.map(([route, f]) => [route, f, TYPES[path.extname(f)], f.startsWith('assets/') ? 'immutable' : 'no-cache'].join('\t'));
     fs.writeFileSync(path.join(dist, 'manifest.txt'), lines.join('\n') + '\n');
-    return files;
+    return [...new Set(routes.map(([, f]) => f))];
+}
+
+function writeDocs(css, icon) {
+    fs.mkdirSync(path.join(dist, 'docs'));
+    for (const name of DOCS) {
+        const text = fs.readFileSync(path.join(here, '../docs', name + '.md'), 'utf8');
+        fs.writeFileSync(path.join(dist, 'docs', name + '.html'), docPage(text, '.' + css, '.' + icon));
+    }
 }
 
 function report(files, entries) {
@@ -82,6 +96,7 @@ export async function bundle(extra = {}) {
     const html = fs.readFileSync(path.join(here, 'index.html'), 'utf8')
         .replace('{{js}}', url(js)).replace('{{css}}', url(out.cssBundle)).replace('{{icon}}', icon);
     fs.writeFileSync(path.join(dist, 'index.html'), html);
+    writeDocs(url(out.cssBundle), icon);
     const now = out.imports.filter((i) => i.kind === 'import-statement').map((i) => i.path);
     return { files: writeManifest(), entries: [js, out.cssBundle, ...now].map(url) };
 }

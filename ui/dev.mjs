@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Development server: rebuilds on each page load, serves dist/, and passes /api and /docs on to a running Flamekeep.
+// Development server: rebuilds on each page load, serves dist/, and passes /api on to a running Flamekeep.
 // Usage: npm run dev -- [http://127.0.0.1:4040] [port 5173]
 import fs from 'node:fs';
 import http from 'node:http';
@@ -32,12 +32,13 @@ function file(res, name) {
 
 http.createServer(async (req, res) => {
     const { pathname } = new URL(req.url, 'http://x');
-    if (/^\/(api|docs)\//.test(pathname)) return proxy(req, res);
+    if (pathname.startsWith('/api/')) return proxy(req, res);
     const asset = path.posix.normalize(pathname).replace(/^\/+/, '');
     if (asset.startsWith('assets/') && fs.existsSync(path.join(dist, asset))) return file(res, asset);
     try {
         await bundle({ minify: false, sourcemap: 'inline' });
-        return file(res, 'index.html');
+        const doc = /^\/docs\/([a-z-]+)$/.exec(pathname);
+        return file(res, doc && fs.existsSync(path.join(dist, `docs/${doc[1]}.html`)) ? `docs/${doc[1]}.html` : 'index.html');
     } catch (e) {
         res.writeHead(500, { 'Content-Type': 'text/plain' });
         return res.end(String(e));

@@ -279,9 +279,10 @@ async function sameView() {
         await page.waitForSelector('dialog.help[open]');
         await page.keyboard.press('Escape');
         await page.waitForFunction(() => !document.querySelector('dialog.help[open]'));
-        const guide = await page.request.get(h.base + '/docs/reading-profiles');
+        const guide = await page.goto(h.base + '/docs/reading-profiles');
         assert.equal(guide.status(), 200);
-        assert.match(await guide.text(), /Reading profiles/);
+        assert.equal(await text('h1'), 'Reading profiles');
+        await h.axe(page, 'the reading guide');
     });
     await h.check('the document forbids inline code and foreign origins', page, async () => {
         const policy = (await page.request.get(h.base + '/profiles')).headers()['content-security-policy'] ?? '';

@@ -14,3 +14,7 @@ declare module 'node:assert/strict' {
     const assert: Assert;
     export default assert;
 }
+declare module '*/docs.mjs' {
+    export function toHtml(markdown: string): string;
+    export function docPage(markdown: string, css: string, icon: string): string;
+}
