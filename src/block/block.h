@@ -177,8 +177,9 @@ int fk_block_dataset(struct fk_block *b, uint32_t i, const struct fk_dataset **r
                      struct fk_err *err);
 // Known from the footer without loading anything.
 struct fk_str fk_block_service(const struct fk_block *b, uint32_t i);
-// Bytes of dataset i in the file.
-uint64_t fk_block_dataset_bytes(const struct fk_block *b, uint32_t i);
+// Where dataset i lies in the file.
+void fk_block_dataset_range(const struct fk_block *b, uint32_t i, uint64_t *ret_offset,
+                            uint64_t *ret_length);
 
 // A page of up to FK_PAGE_ROWS rows, ascending by (time, id). Zero it first; free it in the end.
 struct fk_page {

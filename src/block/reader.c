@@ -103,12 +103,17 @@ struct fk_str fk_block_service(const struct fk_block *b, uint32_t i)
     return b->summary[i].service;
 }
 
-uint64_t fk_block_dataset_bytes(const struct fk_block *b, uint32_t i)
+void fk_block_dataset_range(const struct fk_block *b, uint32_t i, uint64_t *ret_offset,
+                            uint64_t *ret_length)
 {
-    uint64_t n = 0;
-    for (uint32_t k = FK_SECTION_TABLES; k <= FK_SECTION_SAMPLES; k++)
-        n += b->dataset[i].section[k]->stored;
-    return n;
+    uint64_t begin = UINT64_MAX, end = 0;
+    for (uint32_t k = FK_SECTION_TABLES; k <= FK_SECTION_SAMPLES; k++) {
+        const struct fk_section *s = b->dataset[i].section[k];
+        begin = FK_MIN(begin, s->offset);
+        end = FK_MAX(end, s->offset + s->stored);
+    }
+    *ret_offset = begin;
+    *ret_length = end - begin;
 }
 
 static int load(struct fk_block *b, uint32_t i, struct loaded *l, struct fk_err *err)

@@ -299,7 +299,7 @@ static int fold_stack(struct fold *f, uint32_t column, uint32_t stack, int64_t v
                       struct fk_err *err)
 {
     const uint32_t *frame = f->sym->frame + f->sym->stack_begin[stack];
-    uint32_t n = f->sym->stack_begin[stack + 1] - f->sym->stack_begin[stack], node;
+    uint32_t n = f->sym->stack_begin[stack + 1] - f->sym->stack_begin[stack], node = 0;
     bool focused = true;
     int r = 0;
     if (f->filter && f->filter->has_focus)

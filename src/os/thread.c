@@ -69,8 +69,8 @@ void fk_mutex_lock(struct fk_mutex *m)
 
 void fk_mutex_unlock(struct fk_mutex *m)
 {
+    note_unlock(m->rank); // before: once unlocked, another thread may free it
     must(pthread_mutex_unlock(&m->m));
-    note_unlock(m->rank);
 }
 
 void fk_cond_init(struct fk_cond *c)

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Room on the disk: the low-water mark below which nothing is accepted, and retention of whole
+// blocks by age and by bytes. Files go before rows: on a full disk only the first is sure to work,
+// and a row without a file is dropped at start.
+#include "store/store_int.h"
+
+#define SPACE_EVERY_NS FK_NS_PER_S
+
+static uint64_t low_water(const struct fk_store *s, const struct fk_space *space)
+{
+    if (s->opts.min_free)
+        return s->opts.min_free;
+    return FK_MAX((uint64_t)256 << 20, space->total / 50);
+}
+
+int fk_store_check_space(struct fk_store *s, uint64_t more, struct fk_err *err)
+{
+    int64_t now = fk_clock_mono(s->clock);
+    if (s->space_checked_ns && now - s->space_checked_ns < SPACE_EVERY_NS && !atomic_load(&s->full))
+        return 0;
+    struct fk_space space;
+    int r = fk_fs_space(s->fs, s->dir, &space, err);
+    if (r)
+        return r;
+    s->space_checked_ns = now;
+    uint64_t need = low_water(s, &space);
+    bool full = space.free < need || space.free - need < more;
+    atomic_store(&s->full, full);
+    fk_mutex_lock(&s->stats_lock);
+    s->stats.space = space;
+    fk_mutex_unlock(&s->stats_lock);
+    if (full)
+        return fk_fail(err, FK_E_FULL,
+                       "the disk of %s has %llu MiB free, %llu MiB must stay free (--min-free): "
+                       "profiles are refused until there "
+                       "is room; free some, or shorten --retention-age or --retention-bytes",
+                       s->dir, (unsigned long long)(space.free >> 20),
+                       (unsigned long long)(need >> 20));
+    return 0;
+}
+
+// ---- retention
+// ---------------------------------------------------------------------------------------------------
+
+static uint64_t own_bytes(struct fk_store *s)
+{
+    uint64_t n = 0;
+    fk_mutex_lock(&s->state_lock);
+    for (size_t i = 0; i < s->blocks.n; i++)
+        n += s->blocks.v[i]->bytes;
+    struct fk_head *heads[] = {s->head, s->sealing};
+    for (size_t i = 0; i < FK_COUNTOF(heads); i++)
+        if (heads[i]) {
+            fk_mutex_lock(&heads[i]->lock);
+            n += heads[i]->published_pack_bytes;
+            fk_mutex_unlock(&heads[i]->lock);
+        }
+    fk_mutex_unlock(&s->state_lock);
+    return n;
+}
+
+static int byte_budget(struct fk_store *s, uint64_t own, uint64_t *ret, struct fk_err *err)
+{
+    struct fk_space space;
+    if (s->opts.retention_bytes) {
+        *ret = s->opts.retention_bytes;
+        return 0;
+    }
+    int r = fk_fs_space(s->fs, s->dir, &space, err);
+    if (r == 0)
+        *ret = (own + space.free) / 5 * 4;
+    return r;
+}
+
+// Takes the block out of the list: no new snapshot sees it, old ones keep reading.
+static struct live_block *oldest(struct fk_store *s)
+{
+    struct live_block *found = NULL;
+    fk_mutex_lock(&s->state_lock);
+    for (size_t i = 0; i < s->blocks.n; i++)
+        if (!found || s->blocks.v[i]->max_received_ns < found->max_received_ns)
+            found = s->blocks.v[i];
+    if (found)
+        fk_ref_take(&found->ref);
+    fk_mutex_unlock(&s->state_lock);
+    return found;
+}
+
+static void take_out(struct fk_store *s, const struct live_block *b)
+{
+    fk_mutex_lock(&s->state_lock);
+    for (size_t i = 0; i < s->blocks.n; i++)
+        if (s->blocks.v[i] == b) {
+            struct live_block *mine = s->blocks.v[i];
+            s->blocks.v[i] = s->blocks.v[--s->blocks.n];
+            fk_ref_drop(&mine->ref); // the caller holds another one
+            break;
+        }
+    fk_mutex_unlock(&s->state_lock);
+}
+
+static int expire(struct fk_store *s, struct live_block *b, const char *why, struct fk_err *err)
+{
+    char key[FK_PATH_MAX];
+    fk_block_key(key, b->tenant, b->id);
+    take_out(s, b);
+    int r = fk_blob_remove(s->blob, key, err);
+    if (r == 0)
+        r = fk_catalog_delete(s->catalog, &b->id, 1, err);
+    if (r == 0)
+        r = fk_catalog_trim_days(s->catalog, b->tenant, err);
+    fk_logf(s->opts.log, FK_LOG_INFO, "store",
+            "block expired key=%s reason=%s profiles=%llu bytes=%llu", key, why,
+            (unsigned long long)b->profiles, (unsigned long long)b->bytes);
+    fk_mutex_lock(&s->stats_lock);
+    s->stats.expired_blocks++;
+    fk_mutex_unlock(&s->stats_lock);
+    return r;
+}
+
+int fk_store_retain(struct fk_store *s, struct fk_err *err)
+{
+    uint64_t own = own_bytes(s), budget = 0;
+    int64_t now = fk_clock_wall(s->clock);
+    int r = byte_budget(s, own, &budget, err);
+    while (r == 0) {
+        struct live_block *b = oldest(s);
+        if (!b)
+            break;
+        bool old =
+            s->opts.retention_age_ns > 0 && b->max_received_ns < now - s->opts.retention_age_ns;
+        bool large = own > budget;
+        if (old || large) {
+            own -= FK_MIN(b->bytes, own);
+            r = expire(s, b, old ? "age" : "bytes", err);
+        }
+        fk_live_unref(b);
+        if (!old && !large)
+            break;
+    }
+    return r;
+}
