@@ -33,6 +33,8 @@ test('the whole int64 range is drawn, rounded', () => {
 test('units outside the known ones stay', () => {
     assert.equal(formatValue(1500, 'widgets'), '1,500 widgets');
     assert.equal(formatValue(250, 'milliseconds'), '250 ms');
+    assert.equal(formatValue(2048, 'bytes/second'), '2 KiB/s');
+    assert.equal(formatValue(1.5, 'cores'), '1.50 cores');
     assert.equal(formatCount(123456), '123 k');
 });
 

@@ -47,6 +47,8 @@ export function formatValue(v: number, unit: string): string {
     if (ns !== undefined) return formatNs(v * ns);
     if (u === '' || u === 'count' || u === 'samples' || u === 'objects') return formatCount(v);
     if (u === 'cores') return digits(v) + ' cores';
+    const rate = /^(.+)\/(s|second)$/.exec(unit);
+    if (rate) return formatValue(v, rate[1]!) + '/s';
     return formatCount(v) + ' ' + unit;
 }
 

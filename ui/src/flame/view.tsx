@@ -29,7 +29,7 @@ export interface FlameProps {
     spoken: (node: number) => string;
     /** Entries of the menu on a bar, beside zoom and copy. */
     actions: (name: string) => { label: string; hint?: string; run: () => void }[];
-    /** Rows seen at once before the graph scrolls. */
+    /** Rows seen at once before the graph scrolls; what fits the window where absent. */
     maxRows?: number;
 }
 
@@ -115,7 +115,7 @@ export function FlameView(p: FlameProps) {
     const inTree = (at: Point | null): Point | null => (at && at.node < p.tree.count ? at : null);
     const [hover, menu, selected] = [inTree(pointed), inTree(opened), chosen < p.tree.count ? chosen : -1];
     const full = viewHeight(p.tree);
-    const height = Math.min(full, (p.maxRows ?? 40) * ROW);
+    const height = Math.min(full, (p.maxRows ?? Math.max(30, Math.floor((innerHeight - 180) / ROW))) * ROW);
     const scene: Scene = {
         tree: p.tree, zoom: p.zoom, colors: p.colors(palette), color: p.color, palette, hits: p.hits?.names ?? null, onlyOne: p.onlyOne ?? null,
         selected, hover: hover?.node ?? -1, flip: p.flip ?? false, width, height, scroll: Math.min(scroll, full - height),

@@ -130,19 +130,22 @@ function Profile({ entry, source, params }: { entry: EntryDetail; source: Source
     useDefaultType(source.type, entry.types);
     const ms = parseTime(entry.time, 0);
     useTitle(`${entry.service_name ?? 'Profile'} ${ms === null ? '' : showTime(ms)}`.trim());
-    const known = entry.types.some((t) => t.type === source.type);
-    return (
-        <>
-            <Head entry={entry} params={params} type={source.type} />
-            {source.type && !known && <Empty title="The profile has no such type">It has: {entry.types.map((t) => typeName(t.type)).join(', ')}. Choose one above.</Empty>}
-            {known && <GraphPanel source={source} params={params} page="profile" tick={0} />}
-        </>
-    );
+    return <Head entry={entry} params={params} type={source.type} />;
 }
 
+/** The graph does not wait for the facts: what a link names is asked for at once. */
 export function ProfilePage({ params }: { params: URLSearchParams }) {
-    const source = readSource(params);
-    const answer = useApi<EntryDetail>(source.ids[0] ? apiUrl('profiles/' + encodeURIComponent(source.ids[0])) : null);
-    if (source.ids.length === 0) return <Empty title="No profile chosen">This address needs an id. <a href="./profiles">Choose one from the list.</a></Empty>;
-    return <Async answer={answer} what="the profile">{(entry) => <Profile entry={entry} source={{ ...source, ids: [entry.id] }} params={params} />}</Async>;
+    const { type, ids, ...range } = readSource(params);
+    const id = ids[0] ?? '';
+    const answer = useApi<EntryDetail>(id ? apiUrl('profiles/' + encodeURIComponent(id)) : null);
+    if (id === '') return <Empty title="No profile chosen">This address needs an id. <a href="./profiles">Choose one from the list.</a></Empty>;
+    const source: Source = { ...range, type, ids: [id] };
+    const unknown = answer.status === 'done' && type !== '' && !answer.data!.types.some((t) => t.type === type);
+    return (
+        <>
+            <Async answer={answer} what="the profile">{(entry) => <Profile entry={entry} source={source} params={params} />}</Async>
+            {unknown && <Empty title="The profile has no such type">It has: {answer.data!.types.map((t) => typeName(t.type)).join(', ')}. Choose one above.</Empty>}
+            {type !== '' && !unknown && answer.status !== 'failed' && <GraphPanel source={source} params={params} page="profile" tick={0} />}
+        </>
+    );
 }

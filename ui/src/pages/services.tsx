@@ -81,7 +81,7 @@ function NoServices({ source }: { source: Source }) {
     return (
         <Empty title="No profile arrived in this range">
             <p>{source.from === DEFAULT_FROM ? 'Choose a longer range above, or send one:' : 'Choose another range above, or send one:'}</p>
-            <pre>curl --data-binary @cpu.pprof 'http://{host}/api/v1/upload?labels={'{service_name="demo"}'}'</pre>
+            <pre>curl -g --data-binary @cpu.pprof 'http://{host}/api/v1/upload?labels={'{service_name=%22demo%22}'}'</pre>
             <p>Every Pyroscope SDK and agent can push to <code>http://{host}</code> as it is.</p>
         </Empty>
     );
