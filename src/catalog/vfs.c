@@ -190,14 +190,18 @@ static int open_file(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int
     return SQLITE_OK;
 }
 
+// The folder is synced whether SQLite asks for it or not: a rollback journal (there is one while the
+// database changes over to the log) that comes back after a power loss would undo all that was
+// committed since.
 static int delete_file(sqlite3_vfs *vfs, const char *path, int sync_dir)
 {
+    (void)sync_dir;
     struct vfs *v = of_vfs(vfs);
     char parent[FK_PATH_MAX];
     int r = fk_fs_unlink(v->fs, path, &v->last);
     if (r == -FK_E_NOTFOUND)
         return SQLITE_IOERR_DELETE_NOENT;
-    if (r == 0 && sync_dir) {
+    if (r == 0) {
         fk_path_parent(path, parent);
         r = fk_fs_sync_dir(v->fs, parent, &v->last);
     }

@@ -253,10 +253,41 @@ static void test_full_disk(void **state)
     assert_true(full > 5);
 }
 
+// A power loss while the database changes over from its rollback journal to the log, and another
+// one later: the journal must not come back then and undo what the log holds.
+static void test_old_journal_stays_away(void **state)
+{
+    (void)state;
+    struct fk_err err;
+    unsigned cuts = 0;
+    for (uint64_t seed = 0; seed < fk_test_seeds(300); seed++) {
+        struct fk_simfs *sim = new_sim(seed, 0);
+        const struct fk_fs *fs = fk_simfs_fs(sim);
+        struct fk_catalog *c = NULL;
+        struct fk_sim_fault cut = {
+            .calls = FK_SIM_CHANGES, .at = 8 + seed % 10, .action = FK_SIM_CRASH};
+        fk_test_ok(fk_simfs_fault(sim, &cut, &err), &err);
+        fk_catalog_open(fs, PATH, &c, NULL);
+        fk_catalog_close(c);
+        cuts += fk_simfs_stopped(sim);
+        fk_test_ok(fk_simfs_crash(sim, seed * 1000, &err), &err);
+        fk_test_ok(fk_catalog_open(fs, PATH, &c, &err), &err);
+        assert_int_equal(run(c, 0), STEPS);
+        fk_test_ok(fk_simfs_crash(sim, seed, &err), &err);
+        fk_catalog_close(c);
+        fk_test_ok(fk_catalog_open(fs, PATH, &c, &err), &err);
+        check_state(c, STEPS, "late loss", cut.at, seed);
+        fk_catalog_close(c);
+        fk_simfs_free(sim);
+    }
+    assert_true(cuts > 250);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_power_lost_at_every_call),
+        cmocka_unit_test(test_old_journal_stays_away),
         cmocka_unit_test(test_every_call_fails_once),
         cmocka_unit_test(test_every_call_fails_from_then_on),
         cmocka_unit_test(test_full_disk),
