@@ -3,10 +3,12 @@
 #include "os/process.h"
 
 #include "os/clock.h"
+#include "os/fs.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -116,22 +118,52 @@ int fk_process_raise_fds(uint64_t want, uint64_t *ret_got, struct fk_err *err)
     return 0;
 }
 
+// The limits of a control group and all those above it; the least goes to *least. path is changed.
+static void group_limits(const char *mount, char *path, const char *file, uint64_t *least)
+{
+    char name[FK_PATH_MAX], text[64];
+    for (;;) {
+        int n = snprintf(name, sizeof(name), "%s%s/%s", mount, path, file);
+        if (n > 0 && (size_t)n < sizeof(name) && slurp(name, text, sizeof(text)) > 0) {
+            uint64_t limit = strtoull(text, NULL, 10); // "max" gives 0
+            if (limit > 0 && limit < *least)
+                *least = limit;
+        }
+        char *slash = strrchr(path, '/');
+        if (!slash)
+            return;
+        *slash = '\0';
+    }
+}
+
+// Lines of /proc/self/cgroup (cgroups(7)): "0::/path" for version 2, "5:memory:/path" for
+// version 1. Inside a container the path may be one that only the host has; the mount itself is
+// looked at in any case.
+static void each_group(char *text, uint64_t *least)
+{
+    char *rest = text;
+    for (char *line; (line = strsep(&rest, "\n"));) {
+        char *kinds = strchr(line, ':');
+        char *path = kinds ? strchr(kinds + 1, ':') : NULL;
+        if (!path)
+            continue;
+        *path++ = '\0';
+        if (strcmp(kinds, ":") == 0)
+            group_limits("/sys/fs/cgroup", path, "memory.max", least);
+        else if (strcmp(kinds, ":memory") == 0)
+            group_limits("/sys/fs/cgroup/memory", path, "memory.limit_in_bytes", least);
+    }
+}
+
 int fk_process_memory(uint64_t *ret_bytes, struct fk_err *err)
 {
-    static const char *const limits[] = {"/sys/fs/cgroup/memory.max",
-                                         "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
-    char text[64];
+    char text[8192];
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     if (pages <= 0 || page <= 0)
         return fk_fail_errno(err, errno, "cannot tell how much memory there is");
     uint64_t bytes = (uint64_t)pages * (uint64_t)page;
-    for (size_t i = 0; i < FK_COUNTOF(limits); i++) {
-        if (slurp(limits[i], text, sizeof(text)) <= 0)
-            continue;
-        uint64_t limit = strtoull(text, NULL, 10); // "max" gives 0
-        if (limit > 0 && limit < bytes)
-            bytes = limit;
-    }
+    if (slurp("/proc/self/cgroup", text, sizeof(text)) > 0)
+        each_group(text, &bytes);
     *ret_bytes = bytes;
     return 0;
 }
