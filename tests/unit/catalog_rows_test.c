@@ -528,6 +528,18 @@ static void test_damage_is_said(void **state)
     fk_test_ok(fk_catalog_check(w->c, &err), &err);
 }
 
+static void test_days(void **state)
+{
+    (void)state;
+    assert_int_equal(fk_catalog_day(0), 0);
+    assert_int_equal(fk_catalog_day(DAY_NS - 1), 0);
+    assert_int_equal(fk_catalog_day(DAY_NS), 1);
+    assert_int_equal(fk_catalog_day(-1), -1);
+    assert_int_equal(fk_catalog_day(-DAY_NS), -1);
+    assert_int_equal(fk_catalog_day(-DAY_NS - 1), -2);
+    assert_int_equal(fk_catalog_day(INT64_MIN), -106752);
+}
+
 struct hand {
     struct world *w;
     uint64_t first;
@@ -660,6 +672,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_delete_trim_wipe, setup, teardown),
         cmocka_unit_test_setup_teardown(test_reopen_and_lock, setup, teardown),
         cmocka_unit_test_setup_teardown(test_damage_is_said, setup, teardown),
+        cmocka_unit_test(test_days),
         cmocka_unit_test_setup_teardown(test_many_threads, setup, teardown),
         cmocka_unit_test_setup_teardown(test_newer_version, setup, teardown),
         cmocka_unit_test_setup_teardown(test_spoilt_rows, setup, teardown),

@@ -95,6 +95,11 @@ static void test_refs_and_cancel(void **state)
     fk_cancel_set(&cancel, FK_E_TIMEOUT);
     fk_cancel_set(&cancel, FK_E_CANCELLED);
     fk_test_fails(fk_cancel_check(&cancel, &err), FK_E_TIMEOUT);
+    struct fk_cancel left = {0}, stop = {0};
+    fk_cancel_set(&left, FK_E_CANCELLED);
+    fk_cancel_set(&stop, FK_E_STOPPED);
+    fk_test_fails(fk_cancel_check(&left, &err), FK_E_CANCELLED);
+    fk_test_fails(fk_cancel_check(&stop, &err), FK_E_STOPPED);
 }
 
 // --- the pool ---
