@@ -19,7 +19,7 @@ static void put_name(struct fk_buf *b, struct fk_str name)
         if (b->p[at] == ';')
             b->p[at] = ':';
         else if (b->p[at] == '\n' || b->p[at] == '\r' || b->p[at] == '\0')
-            b->p[at] = ' ';
+            b->p[at] = '_'; // a blank at the end would be lost
 }
 
 static void put_line(struct writer *w, bool other, int64_t value)

@@ -3,7 +3,8 @@
 // kind of field is read into columns of the right size (a field may refer to what comes after it).
 #include "formats/pprof_int.h"
 
-static void in_range(struct pprof_range *r, const uint8_t *begin, const uint8_t *end, size_t bytes)
+static inline void in_range(struct pprof_range *r, const uint8_t *begin, const uint8_t *end,
+                            size_t bytes)
 {
     if (!r->n)
         r->begin = begin;
@@ -17,12 +18,39 @@ static enum fk_wire wire_of(uint32_t number)
     return number <= PPROF_STRING || number == PPROF_PERIOD_TYPE ? FK_WIRE_LEN : FK_WIRE_VARINT;
 }
 
+// Messages and strings of one number in a row, which is what a profile mostly is: the place behind
+// the last.
+static const uint8_t *survey_run(struct pprof *d, const uint8_t *p, const uint8_t *end)
+{
+    struct pprof_range *r = &d->range[*p >> 3];
+    const uint8_t key = *p, *begin = p;
+    uint64_t n, fields = 0, bytes = 0;
+    while (p < end && *p == key) {
+        const uint8_t *body = fk_varint_at(p + 1, end, &n);
+        if (!body || n > (uint64_t)(end - body))
+            break;
+        p = body + n;
+        fields++;
+        bytes += n;
+    }
+    if (!fields)
+        return p;
+    in_range(r, begin, p, (size_t)bytes);
+    r->n += fields - 1;
+    return p;
+}
+
 static int survey(struct pprof *d, struct fk_cur c, struct fk_err *err)
 {
     struct fk_pb_field f;
     int rc;
-    const uint8_t *begin = c.p;
-    for (; (rc = fk_pb_next(&c, &f)) == 1; begin = c.p) {
+    for (;;) {
+        if (c.p < c.end && (*c.p & 7) == FK_WIRE_LEN && *c.p >> 3 >= 1 && *c.p >> 3 <= PPROF_STRING)
+            c.p = survey_run(d, c.p, c.end);
+        const uint8_t *begin = c.p;
+        rc = fk_pb_next(&c, &f);
+        if (rc != 1)
+            break;
         if (f.number >= PPROF_FIELDS)
             continue;
         if (f.wire != (uint32_t)wire_of(f.number) &&
@@ -35,14 +63,27 @@ static int survey(struct pprof *d, struct fk_cur c, struct fk_err *err)
     return rc < 0 ? pprof_broken(d, c.p, err) : 0;
 }
 
+// The survey has found all of it sound.
 int pprof_each(struct pprof *d, uint32_t number, pprof_visit *one, struct fk_err *err)
 {
     struct fk_cur c = {d->range[number].begin, d->range[number].end};
     struct fk_pb_field f;
-    while (fk_pb_next(&c, &f) == 1) {
-        if (f.number != number)
-            continue;
-        int rc = one(d, f.b, err);
+    while (c.p < c.end) {
+        struct fk_cur body;
+        uint64_t n;
+        if (FK_LIKELY(*c.p == (number << 3 | FK_WIRE_LEN))) {
+            body.p = fk_varint_at(c.p + 1, c.end, &n);
+            if (!body.p || n > (uint64_t)(c.end - body.p))
+                return pprof_broken(d, c.p, err);
+            c.p = body.end = body.p + n;
+        } else {
+            if (fk_pb_next(&c, &f) != 1)
+                return pprof_broken(d, c.p, err);
+            if (f.number != number)
+                continue;
+            body = f.b;
+        }
+        int rc = one(d, body, err);
         if (FK_UNLIKELY(rc))
             return rc;
     }

@@ -36,6 +36,8 @@ struct pprof_ids {
     struct fk_map map; // only when not dense
 };
 
+struct rows;
+
 // Where the fields of one number lie.
 struct pprof_range {
     const uint8_t *begin, *end; // from the first key to behind the last
@@ -62,6 +64,7 @@ struct pprof {
     struct fk_value_type *type;
     uint32_t n_types;
 
+    struct rows *rows; // of pprof_rows.c, while samples are read
     struct fk_profile out;
 };
 
@@ -99,6 +102,14 @@ static inline int pprof_numbers(struct fk_cur c, uint32_t max, uint64_t *v)
         v[key >> 3] = value;
     }
     return 0;
+}
+
+// Fields mostly come in the order of their numbers. When the field at *p is the varint whose key is
+// `key`, reads it and moves on; else leaves *v alone. NULL in *p: broken.
+static inline void pprof_expect(const uint8_t **p, const uint8_t *end, uint8_t key, uint64_t *v)
+{
+    if (*p && *p < end && **p == key)
+        *p = fk_varint_at(*p + 1, end, v);
 }
 
 // A string id of the file; what is out of range counts and becomes "".

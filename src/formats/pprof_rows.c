@@ -8,6 +8,8 @@
 // Labels whose number is the Unix time of the observation in nanoseconds.
 static const struct fk_str time_keys[] = {{"end_timestamp_ns", 16}, {"timestamp_ns", 12}};
 
+#define STOP 1 // ends the walk over samples early
+
 struct rows {
     struct pprof *d;
     uint32_t *stack, *set;
@@ -242,43 +244,67 @@ static int add_values(struct rows *r, struct fk_cur c)
     return 0;
 }
 
-static int read_number(struct rows *r, const struct fk_pb_field *f)
+static int add_body(struct rows *r, uint32_t number, struct fk_cur b, struct fk_err *err)
 {
-    if (f->number == 2) {
-        add_value(r, f->v);
+    int rc = 0;
+    if (number == 1)
+        rc = add_frames(r, b);
+    else if (number == 2)
+        rc = add_values(r, b);
+    else
+        return add_attr(r, b, err);
+    if (FK_LIKELY(!rc))
         return 0;
-    }
-    if (f->number == 3)
-        return -FK_E_FORMAT;
-    if (need_frames(r, 2))
-        return -FK_E_NOMEM;
-    add_frame(r, f->v);
+    return rc == -FK_E_NOMEM ? pprof_nomem(r->d, err) : pprof_broken(r->d, b.p, err);
+}
+
+// A field that is not one of the usual: location ids that are not packed, unknown ones.
+static int read_other(struct rows *r, struct fk_cur *c, struct fk_err *err)
+{
+    const uint8_t *at = c->p;
+    struct fk_pb_field f;
+    if (fk_pb_next(c, &f) != 1)
+        return pprof_broken(r->d, at, err);
+    if (f.number > 3)
+        return 0;
+    if (f.wire == FK_WIRE_LEN)
+        return add_body(r, f.number, f.b, err);
+    if (f.wire != FK_WIRE_VARINT || f.number == 3)
+        return pprof_broken(r->d, at, err);
+    if (f.number == 2)
+        add_value(r, f.v);
+    else if (need_frames(r, 2))
+        return pprof_nomem(r->d, err);
+    else
+        add_frame(r, f.v);
     return 0;
 }
 
 static int read_fields(struct rows *r, struct fk_cur c, struct fk_err *err)
 {
-    struct fk_pb_field f;
-    int rc;
-    while ((rc = fk_pb_next(&c, &f)) == 1) {
-        if (f.number > 3)
-            continue;
-        if (f.wire == FK_WIRE_VARINT)
-            rc = read_number(r, &f);
-        else if (f.wire != FK_WIRE_LEN)
-            rc = -FK_E_FORMAT;
-        else if (f.number == 1)
-            rc = add_frames(r, f.b);
-        else if (f.number == 2)
-            rc = add_values(r, f.b);
-        else if ((rc = add_attr(r, f.b, err)))
-            return rc;
+    while (c.p < c.end) {
+        uint32_t key = *c.p;
+        uint64_t v;
+        int rc = 0;
+        if (key == (2 << 3 | FK_WIRE_VARINT)) {
+            const uint8_t *next = fk_varint_at(c.p + 1, c.end, &v);
+            if (FK_UNLIKELY(!next))
+                return pprof_broken(r->d, c.p, err);
+            c.p = next;
+            add_value(r, v);
+        } else if (FK_LIKELY((key & 0xe7) == FK_WIRE_LEN && key >= 8)) { // fields 1 to 3
+            const uint8_t *body = fk_varint_at(c.p + 1, c.end, &v);
+            if (FK_UNLIKELY(!body || v > (uint64_t)(c.end - body)))
+                return pprof_broken(r->d, c.p, err);
+            c.p = body + v;
+            rc = add_body(r, key >> 3, (struct fk_cur){body, body + v}, err);
+        } else {
+            rc = read_other(r, &c, err);
+        }
         if (FK_UNLIKELY(rc))
-            break;
+            return rc;
     }
-    if (rc == -FK_E_NOMEM)
-        return pprof_nomem(r->d, err);
-    return rc ? pprof_broken(r->d, c.p, err) : 0;
+    return 0;
 }
 
 // A row whose values or locations are not what the file says it has cannot be counted right.
@@ -353,24 +379,22 @@ static int alloc_rows(struct rows *r, struct fk_err *err)
     return 0;
 }
 
+static int visit_sample(struct pprof *d, struct fk_cur c, struct fk_err *err)
+{
+    struct rows *r = d->rows;
+    int rc = read_row(r, c, err);
+    return FK_UNLIKELY(r->unclear || r->too_many) && !rc ? STOP : rc;
+}
+
 static int read_all(struct rows *r, bool with_time, struct fk_err *err)
 {
-    const struct pprof_range *s = &r->d->range[PPROF_SAMPLE];
-    struct fk_cur c = {s->begin, s->end};
-    struct fk_pb_field f;
     start(r, with_time);
-    while (fk_pb_next(&c, &f) == 1) {
-        if (f.number != PPROF_SAMPLE)
-            continue;
-        int rc = read_row(r, f.b, err);
-        if (FK_UNLIKELY(rc))
-            return rc;
-        if (FK_UNLIKELY(r->unclear || r->too_many))
-            break;
-    }
+    r->d->rows = r;
+    int rc = pprof_each(r->d, PPROF_SAMPLE, visit_sample, err);
+    r->d->rows = NULL;
     if (r->too_many)
         return fk_fail(err, FK_E_LIMIT, "the pprof profile has over 2^32 frames or labels");
-    return 0;
+    return rc == STOP ? 0 : rc;
 }
 
 static void report_rows(const struct rows *r)

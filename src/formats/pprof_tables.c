@@ -188,17 +188,27 @@ static int read_mappings(struct pprof *d, struct fk_err *err)
 // ---- locations
 // -----------------------------------------------------------------------------------------------------
 
-static int read_line(struct pprof *d, struct fk_cur c, struct fk_err *err)
+static int more_lines(struct pprof *d)
 {
-    uint64_t v[4];
-    if (pprof_numbers(c, 3, v))
-        return pprof_broken(d, c.p, err);
-    if (FK_UNLIKELY(d->n_lines == d->lines_cap)) {
-        d->line = fk_arena_grow(d->d->arena, d->line, d->n_lines, &d->lines_cap,
-                                (size_t)d->n_lines + 1, sizeof(*d->line));
-        if (!d->line || d->n_lines == FK_NONE)
-            return pprof_nomem(d, err);
-    }
+    struct fk_line *p = fk_arena_grow(d->d->arena, d->line, d->n_lines, &d->lines_cap,
+                                      (size_t)d->n_lines + 1, sizeof(*p));
+    if (!p || d->n_lines == FK_NONE)
+        return -FK_E_NOMEM;
+    d->line = p;
+    return 0;
+}
+
+static int read_line(struct pprof *d, const uint8_t *p, const uint8_t *end, struct fk_err *err)
+{
+    uint64_t v[4] = {0};
+    const uint8_t *at = p;
+    pprof_expect(&at, end, 1 << 3, &v[1]);
+    pprof_expect(&at, end, 2 << 3, &v[2]);
+    pprof_expect(&at, end, 3 << 3, &v[3]);
+    if (FK_UNLIKELY(at != end) && pprof_numbers((struct fk_cur){p, end}, 3, v))
+        return pprof_broken(d, p, err);
+    if (FK_UNLIKELY(d->n_lines == d->lines_cap) && more_lines(d))
+        return pprof_nomem(d, err);
     uint32_t function = pprof_ids_find(&d->functions, v[1]);
     d->missing_functions += function == FK_NONE;
     d->line[d->n_lines++] = (struct fk_line){function, (int64_t)v[2], (int64_t)v[3]};
@@ -215,31 +225,46 @@ static void place(struct pprof *d, struct fk_location *l, uint64_t mapping, uint
         d->missing_mappings += mapping != 0;
 }
 
-// Anything but a plain field 1, 2, 3 or 5.
-static int read_other(struct pprof *d, struct fk_cur *c, struct fk_err *err)
+// A location in any order, from field *p on; v[] has what was read so far.
+static int read_location_rest(struct pprof *d, const uint8_t *p, const uint8_t *end, uint64_t *v,
+                              struct fk_err *err)
 {
-    const uint8_t *at = c->p;
+    struct fk_cur c = {p, end};
     struct fk_pb_field f;
-    if (fk_pb_next(c, &f) != 1 || f.number < 4 || (f.number == 4 && f.wire != FK_WIRE_LEN) ||
-        f.number == 5)
-        return pprof_broken(d, at, err);
-    return f.number == 4 ? read_line(d, f.b, err) : 0;
+    int rc;
+    while ((rc = fk_pb_next(&c, &f)) == 1) {
+        if (f.number > 5)
+            continue;
+        if (f.wire != (f.number == 4 ? (uint32_t)FK_WIRE_LEN : (uint32_t)FK_WIRE_VARINT))
+            return pprof_broken(d, c.p, err);
+        if (f.number != 4)
+            v[f.number] = f.v;
+        else if ((rc = read_line(d, f.b.p, f.b.end, err)))
+            return rc;
+    }
+    return rc ? pprof_broken(d, c.p, err) : 0;
 }
 
 static int visit_location(struct pprof *d, struct fk_cur c, struct fk_err *err)
 {
-    uint64_t v[6] = {0};
+    uint64_t v[6] = {0}, n;
     uint32_t first_line = d->n_lines;
-    while (c.p < c.end) {
-        uint32_t key = *c.p;
-        if (FK_LIKELY(key == 1 << 3 || key == 2 << 3 || key == 3 << 3 || key == 5 << 3)) {
-            c.p = fk_varint_at(c.p + 1, c.end, &v[key >> 3]);
-            if (FK_UNLIKELY(!c.p))
-                return pprof_broken(d, c.end, err);
-            continue;
-        }
-        int rc = read_other(d, &c, err);
+    const uint8_t *p = c.p;
+    pprof_expect(&p, c.end, 1 << 3, &v[1]);
+    pprof_expect(&p, c.end, 2 << 3, &v[2]);
+    pprof_expect(&p, c.end, 3 << 3, &v[3]);
+    while (p && p < c.end && *p == (4 << 3 | FK_WIRE_LEN)) {
+        const uint8_t *body = fk_varint_at(p + 1, c.end, &n);
+        if (FK_UNLIKELY(!body || n > (uint64_t)(c.end - body)))
+            return pprof_broken(d, p, err);
+        int rc = read_line(d, body, body + n, err);
         if (FK_UNLIKELY(rc))
+            return rc;
+        p = body + n;
+    }
+    if (FK_UNLIKELY(p != c.end)) {
+        int rc = p ? read_location_rest(d, p, c.end, v, err) : pprof_broken(d, c.p, err);
+        if (rc)
             return rc;
     }
     struct fk_location *l = &d->location[d->n_locations];
