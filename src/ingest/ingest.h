@@ -20,4 +20,33 @@ struct fk_sink {
     void *arg;
 };
 
+// What came with the profile and what the receiver allows.
+struct fk_accept_opts {
+    const struct fk_limits *limits;
+    int64_t now_ns;
+    bool push;           // a time too far in the future is refused; an upload may have any
+    int64_t time_ns;     // overrides the file's time; 0: none given
+    int64_t until_ns;    // end as the client gave it, for the duration; 0: none given
+    int64_t duration_ns; // overrides the file's duration; 0: none given
+    struct fk_str
+        name; // of the profile, when the labels have no __name__; empty: from the sample types
+    const struct fk_label *label; // as the client sent them, any order
+    size_t n_labels;
+    const struct fk_label *annotation; // client_id, user_agent ...
+    size_t n_annotations;
+};
+
+// Completes *e (as a decoder left it) and *p in place, new memory in the arena:
+//  - labels: sorted, within limits, names and values valid UTF-8, no duplicates; virtual ones
+//  (__type__, __unit__,
+//    __profile_type__, __period_type__, __period_unit__) and __delta__, __order__ go; service_name
+//    (unknown_service) and __name__ are completed; the godeltaprof_ prefix of a name goes;
+//  - times: the override, else the file's; missing or before 1990 becomes received - duration,
+//  flagged;
+//  - kinds of the sample types.
+// FK_E_LIMIT and FK_E_INVALID name the label or the time at fault. *ret_arrival (may be NULL): the
+// time is that of arrival.
+int fk_accept(const struct fk_accept_opts *o, struct fk_arena *a, struct fk_entry *e,
+              struct fk_profile *p, bool *ret_arrival, struct fk_err *err);
+
 #endif

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// One profile, whole, and its neighbours in time.
+#include "query/query_int.h"
+
+struct get {
+    struct fk_profile_facts *facts;
+    bool found;
+};
+
+// Symbols into the query's arena: the part's own arena goes when the scan leaves it.
+static int get_row(struct fk_scan *s, const struct fk_hit *h, struct fk_err *err)
+{
+    struct get *g = s->arg;
+    struct fk_symbols sym;
+    if (g->found)
+        return 0;
+    int r = fk_part_symbols(s->part, &s->q->arena, &sym, err);
+    if (r == 0)
+        r = fk_row_profile(h->row, h->tables, &sym, &s->samples, &s->q->arena, &g->facts->profile,
+                           err);
+    if (r == 0)
+        r = fk_hit_entry(s, h, &g->facts->entry, err);
+    g->found = r == 0;
+    s->q->bytes += h->row->data.n;
+    return r;
+}
+
+// ---- neighbours
+// --------------------------------------------------------------------------------------------------
+
+struct neighbours {
+    const struct fk_entry *entry;
+    struct fk_id previous, next;
+    int64_t previous_ns, next_ns;
+    bool has_previous, has_next;
+    uint32_t series; // of the part at hand, FK_NONE: not there
+};
+
+static int find_series(struct fk_scan *s, struct fk_err *err)
+{
+    struct neighbours *n = s->arg;
+    (void)err;
+    n->series = FK_NONE;
+    for (uint32_t i = 0; n->series == FK_NONE && i < s->tables->n_series; i++)
+        if (fk_labels_eq(&s->tables->series[i], &n->entry->labels))
+            n->series = i;
+    return 0;
+}
+
+static int by_time(int64_t ta, struct fk_id a, int64_t tb, struct fk_id b)
+{
+    return ta != tb ? (ta < tb ? -1 : 1) : fk_id_cmp(a, b);
+}
+
+static bool no_neighbour_here(struct fk_scan *s, const struct fk_page_bounds *b)
+{
+    const struct neighbours *n = s->arg;
+    if (n->series == FK_NONE)
+        return true;
+    bool before = b->min_time_ns <= n->entry->time_ns &&
+                  (!n->has_previous || b->max_time_ns >= n->previous_ns);
+    bool after =
+        b->max_time_ns >= n->entry->time_ns && (!n->has_next || b->min_time_ns <= n->next_ns);
+    return !before && !after;
+}
+
+static int near_row(struct fk_scan *s, const struct fk_hit *h, struct fk_err *err)
+{
+    struct neighbours *n = s->arg;
+    (void)err;
+    if (h->row->series != n->series)
+        return 0;
+    int side = by_time(h->row->time_ns, h->row->id, n->entry->time_ns, n->entry->id);
+    if (side < 0 && (!n->has_previous ||
+                     by_time(h->row->time_ns, h->row->id, n->previous_ns, n->previous) > 0)) {
+        n->previous = h->row->id;
+        n->previous_ns = h->row->time_ns;
+        n->has_previous = true;
+    }
+    if (side > 0 &&
+        (!n->has_next || by_time(h->row->time_ns, h->row->id, n->next_ns, n->next) < 0)) {
+        n->next = h->row->id;
+        n->next_ns = h->row->time_ns;
+        n->has_next = true;
+    }
+    return 0;
+}
+
+static int find_neighbours(struct fk_query *q, struct fk_profile_facts *facts, struct fk_err *err)
+{
+    struct neighbours n = {.entry = &facts->entry};
+    struct fk_source_spec spec = q->spec;
+    uint64_t rows = q->rows, truncated = q->truncated;
+    q->spec.n_ids = 0;
+    q->spec.from_ns = INT64_MIN;
+    q->spec.until_ns = INT64_MAX;
+    struct fk_scan s = {
+        .q = q, .begin = find_series, .row = near_row, .skip = no_neighbour_here, .arg = &n};
+    int r = fk_scan_run(&s, err);
+    q->spec = spec;
+    q->rows = rows;
+    q->truncated = truncated;
+    facts->previous = n.previous;
+    facts->next = n.next;
+    return r;
+}
+
+int fk_query_get(struct fk_query *q, bool neighbours, struct fk_profile_facts *ret,
+                 struct fk_err *err)
+{
+    struct fk_profile_facts facts = {0};
+    struct get g = {.facts = &facts};
+    struct fk_scan s = {.q = q, .row = get_row, .arg = &g};
+    int r = fk_scan_run(&s, err);
+    if (r)
+        return r;
+    if (!g.found) {
+        char text[FK_ID_CHARS + 1] = "";
+        if (q->spec.n_ids)
+            fk_id_format(q->spec.id[0], text);
+        return fk_fail(err, FK_E_NOTFOUND,
+                       "no profile %s: it was never stored here, or retention has removed it",
+                       text);
+    }
+    if (neighbours && (r = find_neighbours(q, &facts, err)))
+        return r;
+    *ret = facts;
+    return 0;
+}

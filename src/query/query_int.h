@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside of the query room: the plan and the scan that all answers are made from.
+#ifndef FK_QUERY_QUERY_INT_H
+#define FK_QUERY_QUERY_INT_H
+
+#include "query/query.h"
+
+struct fk_query {
+    struct fk_query_opts opts;
+    struct fk_source_spec spec;
+    struct fk_arena arena;
+    struct fk_snapshot *snapshot;
+    struct fk_selector *selector;
+    struct fk_name_filter *focus, *hide, *collapse;
+    struct fk_id max_id;
+    struct fk_id *ids; // sorted
+    bool has_type;
+    struct fk_type_id type;
+    uint64_t rows, bytes, truncated; // counted by scans
+    double unsymbolized_share;
+    struct fk_str warning[8];
+    size_t n_warnings;
+};
+
+// One row that matches.
+struct fk_hit {
+    const struct fk_part *part;
+    const struct fk_dataset *tables;
+    const struct fk_row *row;
+    uint32_t page, index;    // where it stands
+    uint32_t column;         // of the wanted type, FK_NONE: no type is wanted
+    const uint8_t *keep_set; // by attribute set: whether a row's samples count; NULL: all do
+};
+
+// A scan calls row() for each row of the source. begin() and end() stand around the rows of one
+// part; any may be NULL. `want_type`: rows without the wanted type are left out.
+struct fk_scan {
+    struct fk_query *q;
+    bool want_type;
+    int (*begin)(struct fk_scan *s, struct fk_err *err);
+    int (*row)(struct fk_scan *s, const struct fk_hit *hit, struct fk_err *err);
+    int (*end)(struct fk_scan *s, struct fk_err *err);
+    bool (*skip)(struct fk_scan *s,
+                 const struct fk_page_bounds *b); // true: no row of such a page is wanted
+    void *arg;
+
+    // The part at hand.
+    const struct fk_part *part;
+    uint32_t part_index, page_index;
+    const struct fk_dataset *tables;
+    struct fk_arena part_arena; // freed with the part
+    struct fk_symbols sym;
+    bool has_sym;
+    struct fk_samples samples; // scratch
+    struct series_plan *plan;  // per series
+    struct fk_page *page;      // scratch
+    struct mask_sets *masks;
+    size_t n_masks;
+};
+int fk_scan_run(struct fk_scan *s, struct fk_err *err);
+// Symbols of the part at hand, loaded on first call; live until its end().
+int fk_scan_symbols(struct fk_scan *s, const struct fk_symbols **ret, struct fk_err *err);
+// Total of one column of a hit: of matching samples when there is a keep_set.
+int fk_hit_total(struct fk_scan *s, const struct fk_hit *h, uint32_t column, int64_t *ret,
+                 struct fk_err *err);
+// The entry of a hit, totals of matching samples; labels borrowed from the part, the rest in the
+// query's arena.
+int fk_hit_entry(struct fk_scan *s, const struct fk_hit *h, struct fk_entry *ret,
+                 struct fk_err *err);
+// The id of column k of a row in the arena.
+struct fk_str fk_row_type_id(struct fk_query *q, const struct fk_dataset *t, uint32_t series,
+                             uint32_t shape, uint32_t k);
+void fk_query_warn(struct fk_query *q, const char *fmt, ...) FK_PRINTF(2, 3);
+uint64_t fk_query_hash(const struct fk_query *q); // of selector, range, type, filters
+
+#endif

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values over time, from the entries' totals. Delta and cumulative values are summed per step (or
+// made a rate); gauges are averaged over the snapshots of each series first and then summed over
+// the series of a group.
+#include "query/query_int.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define MAX_CELLS ((size_t)8 << 20) // series x steps
+
+struct cell {
+    double sum;
+    uint64_t n;
+};
+
+struct one_series {
+    struct fk_labels labels; // borrowed from the snapshot
+    uint32_t group;
+    struct cell *cell; // n_steps, in the query's arena
+};
+
+struct job {
+    struct fk_query *q;
+    const struct fk_series_spec *spec;
+    int64_t start_ns, step_ns;
+    size_t n_steps, cells;
+    FK_VEC(struct one_series) series;
+    struct fk_map series_index;
+    FK_VEC(struct fk_labels) groups;
+    struct fk_map group_index;
+    uint32_t *of_part; // series of the part -> ours + 1
+};
+
+static int group_of(struct job *j, const struct fk_labels *labels, uint32_t *ret)
+{
+    struct fk_labels key;
+    struct fk_label *v = fk_arena_array(&j->q->arena, j->spec->n_group_by + 1, sizeof(*v));
+    size_t n = 0;
+    for (size_t i = 0; v && i < j->spec->n_group_by; i++) {
+        struct fk_str value = fk_labels_get(labels, j->spec->group_by[i]);
+        if (value.p)
+            v[n++] = (struct fk_label){j->spec->group_by[i], value};
+    }
+    if (!v || fk_labels_make(&j->q->arena, v, n, &key, NULL))
+        return -FK_E_NOMEM;
+    uint64_t hash = fk_labels_hash(&key);
+    for (uint32_t at = fk_map_first(&j->group_index, hash); at != FK_NONE;
+         at = fk_map_next(&j->group_index, hash, at))
+        if (fk_labels_eq(&j->groups.v[fk_map_id(&j->group_index, at)], &key)) {
+            *ret = fk_map_id(&j->group_index, at);
+            return 0;
+        }
+    *ret = (uint32_t)j->groups.n;
+    return fk_vec_push(&j->groups, key) || fk_map_add(&j->group_index, hash, *ret) ? -FK_E_NOMEM
+                                                                                   : 0;
+}
+
+static int series_of(struct job *j, const struct fk_labels *labels, uint32_t *ret,
+                     struct fk_err *err)
+{
+    uint64_t hash = fk_labels_hash(labels);
+    for (uint32_t at = fk_map_first(&j->series_index, hash); at != FK_NONE;
+         at = fk_map_next(&j->series_index, hash, at))
+        if (fk_labels_eq(&j->series.v[fk_map_id(&j->series_index, at)].labels, labels)) {
+            *ret = fk_map_id(&j->series_index, at);
+            return 0;
+        }
+    struct one_series s = {.labels = *labels};
+    j->cells += j->n_steps;
+    if (j->cells > MAX_CELLS)
+        return fk_fail_limit(
+            err, "step", MAX_CELLS, NULL,
+            "series times steps are too many: choose a larger step or fewer series");
+    s.cell = fk_arena_zalloc(&j->q->arena, j->n_steps * sizeof(*s.cell));
+    *ret = (uint32_t)j->series.n;
+    if (!s.cell || group_of(j, labels, &s.group) || fk_vec_push(&j->series, s) ||
+        fk_map_add(&j->series_index, hash, *ret))
+        return fk_fail_nomem(err);
+    return 0;
+}
+
+static int begin(struct fk_scan *s, struct fk_err *err)
+{
+    struct job *j = s->arg;
+    j->of_part =
+        fk_arena_zalloc(&s->part_arena, FK_MAX(s->tables->n_series, 1u) * sizeof(*j->of_part));
+    return j->of_part ? 0 : fk_fail_nomem(err);
+}
+
+static int on_row(struct fk_scan *s, const struct fk_hit *h, struct fk_err *err)
+{
+    struct job *j = s->arg;
+    uint32_t *known = &j->of_part[h->row->series], id;
+    int64_t value;
+    int r;
+    if (*known == 0) {
+        if ((r = series_of(j, &s->tables->series[h->row->series], &id, err)))
+            return r;
+        *known = id + 1;
+    }
+    if ((r = fk_hit_total(s, h, h->column, &value, err)))
+        return r;
+    size_t step =
+        (size_t)((uint64_t)fk_wrap_sub(h->row->time_ns, j->start_ns) / (uint64_t)j->step_ns);
+    if (step >= j->n_steps)
+        return 0;
+    struct cell *c = &j->series.v[*known - 1].cell[step];
+    c->sum += (double)value;
+    c->n++;
+    return 0;
+}
+
+// ---- range and step
+// ----------------------------------------------------------------------------------------------
+
+struct bounds {
+    int64_t min, max;
+};
+
+static int widen(struct fk_scan *s, const struct fk_hit *h, struct fk_err *err)
+{
+    struct bounds *b = s->arg;
+    (void)err;
+    b->min = FK_MIN(b->min, h->row->time_ns);
+    b->max = FK_MAX(b->max, h->row->time_ns);
+    return 0;
+}
+
+// Steps people can read, near a two-hundredth of the range.
+static int64_t nice_step(int64_t range_ns)
+{
+    static const int64_t seconds[] = {1,   5,    10,   15,   30,    60,    120,   300,   600,
+                                      900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 604800};
+    for (size_t i = 0; i < FK_COUNTOF(seconds); i++)
+        if (range_ns / (seconds[i] * FK_NS_PER_S) <= 200)
+            return seconds[i] * FK_NS_PER_S;
+    return range_ns / 200 + 1;
+}
+
+static int64_t floor_to(int64_t t, int64_t step)
+{
+    int64_t rest = t % step;
+    return t - (rest < 0 ? rest + step : rest);
+}
+
+// The asked range, or where the chosen profiles lie. Steps are aligned to multiples of the step, so
+// that a moving "now" does not shift every point.
+static int set_range(struct job *j, struct fk_err *err)
+{
+    struct bounds b = {j->q->spec.from_ns, j->q->spec.until_ns};
+    if (j->q->spec.n_ids || b.min < 0 || b.max > INT64_MAX / 2) {
+        b = (struct bounds){INT64_MAX, INT64_MIN};
+        struct fk_scan s = {.q = j->q, .want_type = true, .row = widen, .arg = &b};
+        int r = fk_scan_run(&s, err);
+        if (r)
+            return r;
+        b.max += b.max < INT64_MAX;
+    }
+    if (b.min >= b.max)
+        return 0;
+    j->step_ns = j->spec->step_ns ? j->spec->step_ns : nice_step(b.max - b.min);
+    j->start_ns = floor_to(b.min, j->step_ns);
+    uint64_t steps = ((uint64_t)b.max - (uint64_t)j->start_ns - 1) / (uint64_t)j->step_ns + 1;
+    if (steps > 100000)
+        return fk_fail_limit(err, "step", 100000, NULL,
+                             "the range has %llu steps: choose a larger step",
+                             (unsigned long long)steps);
+    j->n_steps = (size_t)steps;
+    return 0;
+}
+
+// ---- groups
+// ------------------------------------------------------------------------------------------------------
+
+static double cell_value(const struct job *j, const struct cell *c, enum fk_aggregation how)
+{
+    if (how == FK_AGG_AVG)
+        return c->sum / (double)c->n;
+    return how == FK_AGG_RATE ? c->sum / ((double)j->step_ns / 1e9) : c->sum;
+}
+
+static int make_group(struct job *j, uint32_t g, enum fk_aggregation how, struct fk_group *ret)
+{
+    struct cell *sum = fk_arena_zalloc(&j->q->arena, FK_MAX(j->n_steps, (size_t)1) * sizeof(*sum));
+    ret->point = fk_arena_array(&j->q->arena, FK_MAX(j->n_steps, (size_t)1), sizeof(*ret->point));
+    if (!sum || !ret->point)
+        return -FK_E_NOMEM;
+    for (size_t i = 0; i < j->series.n; i++)
+        for (size_t k = 0; j->series.v[i].group == g && k < j->n_steps; k++)
+            if (j->series.v[i].cell[k].n) {
+                sum[k].sum += cell_value(j, &j->series.v[i].cell[k], how);
+                sum[k].n++;
+            }
+    for (size_t k = 0; k < j->n_steps; k++)
+        if (sum[k].n) {
+            ret->point[ret->n++] = (struct fk_point){
+                (j->start_ns + (int64_t)k * j->step_ns) / FK_NS_PER_MS, sum[k].sum};
+            ret->total += sum[k].sum;
+        }
+    ret->labels = j->groups.v[g];
+    return 0;
+}
+
+static int by_total(const void *pa, const void *pb)
+{
+    const struct fk_group *a = pa, *b = pb;
+    if (a->total < b->total || a->total > b->total)
+        return a->total > b->total ? -1 : 1;
+    for (size_t i = 0; i < a->labels.n && i < b->labels.n; i++) {
+        int o = fk_str_cmp(a->labels.v[i].value, b->labels.v[i].value);
+        if (o)
+            return o;
+    }
+    return a->labels.n < b->labels.n ? -1 : a->labels.n > b->labels.n;
+}
+
+static int finish(struct job *j, enum fk_kind kind, struct fk_series *ret, struct fk_err *err)
+{
+    enum fk_aggregation how = j->spec->aggregation;
+    if (how == FK_AGG_AUTO)
+        how = kind == FK_KIND_INSTANT ? FK_AGG_AVG : FK_AGG_SUM;
+    if (how == FK_AGG_RATE && kind == FK_KIND_CUMULATIVE)
+        return fk_fail_param(
+            err, "aggregation",
+            "a counter since process start has no rate per profile; ask for sum or avg");
+    struct fk_group *group =
+        fk_arena_zalloc(&j->q->arena, FK_MAX(j->groups.n, (size_t)1) * sizeof(*group));
+    if (!group)
+        return fk_fail_nomem(err);
+    for (uint32_t g = 0; g < j->groups.n; g++)
+        if (make_group(j, g, how, &group[g]))
+            return fk_fail_nomem(err);
+    qsort(group, j->groups.n, sizeof(*group), by_total);
+    size_t n = j->spec->limit ? FK_MIN(j->spec->limit, j->groups.n) : j->groups.n;
+    *ret = (struct fk_series){group, n, j->groups.n, j->step_ns, how};
+    return 0;
+}
+
+int fk_query_series(struct fk_query *q, const struct fk_series_spec *spec, struct fk_series *ret,
+                    struct fk_err *err)
+{
+    struct job j = {.q = q, .spec = spec, .step_ns = spec->step_ns ? spec->step_ns : FK_NS_PER_S};
+    struct fk_type_facts type;
+    int r = fk_query_type(q, &type, err);
+    if (r == 0)
+        r = set_range(&j, err);
+    struct fk_scan s = {.q = q, .want_type = true, .begin = begin, .row = on_row, .arg = &j};
+    if (r == 0 && j.n_steps)
+        r = fk_scan_run(&s, err);
+    if (r == 0)
+        r = finish(&j, type.kind, ret, err);
+    fk_vec_free(&j.series);
+    fk_vec_free(&j.groups);
+    fk_map_free(&j.series_index);
+    fk_map_free(&j.group_index);
+    return r;
+}
