@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void set_text(struct fk_err *err, enum fk_error code, const char *fmt, va_list ap) FK_PRINTF(3, 0);
+static void set_text(struct fk_err *err, enum fk_error code, const char *fmt, va_list ap)
+    FK_PRINTF(3, 0);
 static void set_text(struct fk_err *err, enum fk_error code, const char *fmt, va_list ap)
 {
     memset(err, 0, sizeof(*err));

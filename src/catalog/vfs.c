@@ -190,8 +190,8 @@ static int open_file(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int
     return SQLITE_OK;
 }
 
-// The folder is synced whether SQLite asks for it or not: a rollback journal (there is one while the
-// database changes over to the log) that comes back after a power loss would undo all that was
+// The folder is synced whether SQLite asks for it or not: a rollback journal (there is one while
+// the database changes over to the log) that comes back after a power loss would undo all that was
 // committed since.
 static int delete_file(sqlite3_vfs *vfs, const char *path, int sync_dir)
 {
