@@ -99,14 +99,19 @@ int fk_decoding_deliver(const struct fk_decoding *d, struct fk_profile *p, struc
 static int inflate_once(const struct fk_decoding *d, struct fk_str *bytes, struct fk_inflated *z,
                         struct fk_err *err)
 {
-    int rc = fk_inflate((const uint8_t *)bytes->p, bytes->n, &d->opts->size, d->arena, z, err);
+    struct fk_err why;
+    int rc = fk_inflate((const uint8_t *)bytes->p, bytes->n, &d->opts->size, d->arena, z, &why);
     // Two plain letters can look like a zlib header: text then.
     if (rc == -FK_E_FORMAT && fk_zip_detect((const uint8_t *)bytes->p, bytes->n) == FK_ZIP_ZLIB) {
         *z = (struct fk_inflated){*bytes, FK_ZIP_NONE, 0, 0};
         rc = 0;
     }
-    if (rc)
-        return rc == -FK_E_NOMEM ? fk_decoding_nomem(d, err) : rc;
+    if (rc == -FK_E_NOMEM)
+        return fk_decoding_nomem(d, err);
+    if (rc) {
+        *err = why;
+        return rc;
+    }
     if (z->trailing)
         fk_report_warn(d->report, "bytes after the compressed data were ignored", z->trailing,
                        "behind the last %s member", fk_zip_name(z->kind));

@@ -20,6 +20,9 @@ static const struct {
      "an ELF program, not a profile of one",
      FK_E_FORMAT},
     {{"heap profile:", 13}, "a legacy text heap profile, which is not read yet", FK_E_UNSUPPORTED},
+    {{"threadcreate profile:", 21},
+     "a legacy text profile; ask for it without debug=",
+     FK_E_UNSUPPORTED},
     {{"goroutine profile:", 18},
      "a Go goroutine text (debug=1); ask for it without debug=",
      FK_E_UNSUPPORTED},
@@ -28,6 +31,14 @@ static const struct {
      "a legacy text contention profile; ask for it without debug=",
      FK_E_UNSUPPORTED},
     {{"--- mutex", 9}, "a legacy text mutex profile; ask for it without debug=", FK_E_UNSUPPORTED},
+    {{"heap_v2/", 8}, "a jemalloc heap profile, which is not read yet", FK_E_UNSUPPORTED},
+    {{"# callgrind format", 18}, "callgrind output, which is not read yet", FK_E_UNSUPPORTED},
+    {{"Analysis of sampling", 20},
+     "macOS `sample` output, which is not read yet",
+     FK_E_UNSUPPORTED},
+    {{"Attaching ", 10}, "bpftrace output, which is not read yet; fold it first", FK_E_UNSUPPORTED},
+    {{"SIMPLEPERF", 10}, "a simpleperf trace, which is not read yet", FK_E_UNSUPPORTED},
+    {{"PK\x03\x04", 4}, "a zip archive; send the profile that is in it", FK_E_FORMAT},
     {{"\x1f\x8b", 2}, "broken gzip data", FK_E_FORMAT},
 };
 
@@ -61,6 +72,9 @@ static int look_for_others(struct fk_str head, struct fk_err *err)
                           FK_E_FORMAT, err);
     if (fk_str_starts(text, FK_S("<?xml")))
         return fail_named("an XML document, which is no profile", FK_E_FORMAT, err);
+    if (has(text, FK_S("\nevents:")) &&
+        (fk_str_starts(text, FK_S("version:")) || has(text, FK_S("\nfn="))))
+        return fail_named("callgrind output, which is not read yet", FK_E_UNSUPPORTED, err);
     if (fk_str_starts(text, FK_S("{")) || fk_str_starts(text, FK_S("[{")))
         return fail_named("a JSON document, of a kind that is not read yet", FK_E_UNSUPPORTED, err);
     return 0;
@@ -103,21 +117,31 @@ static bool is_text(struct fk_str s)
     return true;
 }
 
-// Some line that ends in a blank and a number.
-static bool has_counted_line(struct fk_str s)
+// Ends in a blank and a number, with something before.
+static bool is_counted(struct fk_str line)
+{
+    size_t digits = 0;
+    while (digits < line.n &&
+           ((line.p[line.n - 1 - digits] >= '0' && line.p[line.n - 1 - digits] <= '9') ||
+            line.p[line.n - 1 - digits] == '.'))
+        digits++;
+    return digits && digits + 1 < line.n && memchr(" \t-", line.p[line.n - 1 - digits], 3) != NULL;
+}
+
+// Most lines are counted; comments do not vote, nor does a last line that is cut off.
+static bool looks_like_folded(struct fk_str s, bool whole)
 {
     struct fk_str line;
+    size_t counted = 0, other = 0;
     while (fk_str_split(&s, '\n', &line)) {
+        bool cut = !whole && !s.p;
         line = fk_str_trim(line);
-        size_t digits = 0;
-        while (digits < line.n &&
-               ((line.p[line.n - 1 - digits] >= '0' && line.p[line.n - 1 - digits] <= '9') ||
-                line.p[line.n - 1 - digits] == '.'))
-            digits++;
-        if (digits && digits + 1 < line.n && memchr(" \t-", line.p[line.n - 1 - digits], 3) != NULL)
-            return true;
+        if (line.n == 0 || line.p[0] == '#' || (cut && counted + other))
+            continue;
+        counted += is_counted(line);
+        other += !is_counted(line) && !cut;
     }
-    return false;
+    return counted > 0 && counted >= other;
 }
 
 static bool looks_like_cmdline(struct fk_str s)
@@ -141,7 +165,7 @@ int fk_format_look(struct fk_str bytes, enum fk_format *ret, struct fk_err *err)
     if (rc)
         return rc;
     if (fk_str_starts(head, FK_S("\xff\xfe")) || fk_str_starts(head, FK_S("\xfe\xff")) ||
-        (is_text(head) && has_counted_line(head))) {
+        (is_text(head) && looks_like_folded(head, head.n == bytes.n))) {
         *ret = FK_FORMAT_FOLDED;
         return 0;
     }
