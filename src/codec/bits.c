@@ -101,14 +101,11 @@ __attribute__((always_inline)) static inline void lanes_get(const uint8_t *p, ui
     }
 }
 
-#define WIDTHS(X)                                                                                  \
-    X(1)                                                                                           \
-    X(2)                                                                                           \
-    X(3)                                                                                           \
-    X(4)                                                                                           \
-    X(5)                                                                                           \
-    X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) X(20) X(21)    \
-        X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30) X(31) X(32)
+#define W8(X)     X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8)
+#define W16(X)    X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16)
+#define W24(X)    X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24)
+#define W32(X)    X(25) X(26) X(27) X(28) X(29) X(30) X(31) X(32)
+#define WIDTHS(X) W8(X) W16(X) W24(X) W32(X)
 
 #define KERNEL(w)                                                                                  \
     static void lanes_get_##w(const uint8_t *p, uint32_t *out)                                     \

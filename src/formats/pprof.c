@@ -236,6 +236,5 @@ int fk_pprof_decode(const struct fk_decoding *dec, struct fk_str bytes, struct f
     d->d = dec;
     d->whole = fk_cur_of(bytes).p;
     int rc = decode(d, bytes, err);
-    pprof_free_ids(d);
     return rc ? rc : fk_decoding_deliver(dec, &d->out, err);
 }

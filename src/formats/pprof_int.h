@@ -26,14 +26,18 @@ enum {
     PPROF_FIELDS = 16,
 };
 
-// From the ids of a file to positions in a column: a plain array while ids are dense, else a hash
-// map. Of equal ids the last one wins.
+// From the ids of a file to positions in a column: a plain array while ids are dense, else sorted
+// pairs (no hash: the ids are the sender's choice). Of equal ids the last one wins.
+struct pprof_id {
+    uint64_t id;
+    uint32_t at;
+};
 struct pprof_ids {
     uint32_t *dense; // FK_NONE: no such id
     uint64_t n_dense;
     uint64_t *id; // of each position
     uint32_t n;
-    struct fk_map map; // only when not dense
+    struct pprof_id *sorted; // only when not dense
 };
 
 struct rows;
@@ -131,7 +135,7 @@ static inline uint32_t pprof_ids_find(const struct pprof_ids *t, uint64_t id)
 {
     if (FK_LIKELY(id < t->n_dense))
         return t->dense[id];
-    return t->map.slot ? pprof_ids_sparse(t, id) : FK_NONE;
+    return t->sorted ? pprof_ids_sparse(t, id) : FK_NONE;
 }
 
 // Calls `one` for each field `number` of the top level, with the message's bytes.
@@ -139,7 +143,6 @@ typedef int pprof_visit(struct pprof *d, struct fk_cur body, struct fk_err *err)
 int pprof_each(struct pprof *d, uint32_t number, pprof_visit *one, struct fk_err *err);
 
 int pprof_read_tables(struct pprof *d, struct fk_err *err);
-void pprof_free_ids(struct pprof *d);
 int pprof_read_rows(struct pprof *d, struct fk_err *err);
 
 #endif

@@ -3,6 +3,8 @@
 // ids of the model, and the file's own ids are resolved through arrays.
 #include "formats/pprof_int.h"
 
+#include <stdlib.h>
+
 // A field that is not wanted; one of a wanted number must be a varint (in more bytes than needed).
 int pprof_skip_field(const uint8_t **p, const uint8_t *end, uint64_t max_varint)
 {
@@ -23,16 +25,39 @@ static int ids_alloc(struct pprof *d, struct pprof_ids *t, uint64_t n)
     return t->id ? 0 : -FK_E_NOMEM;
 }
 
+// The last of equal ids: the first pair behind them, and one back.
 uint32_t pprof_ids_sparse(const struct pprof_ids *t, uint64_t id)
 {
-    uint64_t h = fk_hash_u64(id);
-    uint32_t found = FK_NONE;
-    for (uint32_t at = fk_map_first(&t->map, h); at != FK_NONE; at = fk_map_next(&t->map, h, at)) {
-        uint32_t k = fk_map_id(&t->map, at);
-        if (t->id[k] == id && (found == FK_NONE || k > found))
-            found = k;
+    uint32_t low = 0, high = t->n;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (t->sorted[middle].id <= id)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return found;
+    return low && t->sorted[low - 1].id == id ? t->sorted[low - 1].at : FK_NONE;
+}
+
+static int by_id(const void *pa, const void *pb)
+{
+    const struct pprof_id *a = pa, *b = pb;
+    if (a->id != b->id)
+        return a->id < b->id ? -1 : 1;
+    return a->at < b->at ? -1 : a->at > b->at;
+}
+
+static int ids_sort(struct pprof *d, struct pprof_ids *t)
+{
+    t->sorted = fk_arena_array(d->d->arena, t->n, sizeof(*t->sorted));
+    if (!t->sorted)
+        return -FK_E_NOMEM;
+    for (uint32_t i = 0; i < t->n; i++)
+        t->sorted[i] = (struct pprof_id){t->id[i], i};
+    qsort(t->sorted, t->n, sizeof(*t->sorted), by_id);
+    for (uint32_t i = 1; i < t->n; i++)
+        d->duplicates += t->sorted[i].id == t->sorted[i - 1].id;
+    return 0;
 }
 
 // Once all ids are known: an array when at most about half of it is waste.
@@ -41,16 +66,8 @@ static int ids_index(struct pprof *d, struct pprof_ids *t)
     uint64_t max = 0;
     for (uint32_t i = 0; i < t->n; i++)
         max = FK_MAX(max, t->id[i]);
-    if (max / 2 > (uint64_t)t->n + 64) {
-        if (fk_map_reserve(&t->map, t->n))
-            return -FK_E_NOMEM;
-        for (uint32_t i = 0; i < t->n; i++) {
-            d->duplicates += pprof_ids_sparse(t, t->id[i]) != FK_NONE;
-            if (fk_map_add(&t->map, fk_hash_u64(t->id[i]), i))
-                return -FK_E_NOMEM;
-        }
-        return 0;
-    }
+    if (max / 2 > (uint64_t)t->n + 64)
+        return ids_sort(d, t);
     t->dense = fk_arena_array(d->d->arena, max + 1, sizeof(*t->dense));
     if (!t->dense)
         return -FK_E_NOMEM;
@@ -61,13 +78,6 @@ static int ids_index(struct pprof *d, struct pprof_ids *t)
         t->dense[t->id[i]] = i;
     }
     return 0;
-}
-
-void pprof_free_ids(struct pprof *d)
-{
-    fk_map_free(&d->functions.map);
-    fk_map_free(&d->mappings.map);
-    fk_map_free(&d->locations.map);
 }
 
 // ---- tables
@@ -139,49 +149,55 @@ static int visit_mapping(struct pprof *d, struct fk_cur c, struct fk_err *err)
     return 0;
 }
 
-static bool same_mapping(const struct pprof *d, uint32_t a, uint32_t b)
+static int by_number(const void *pa, const void *pb)
 {
-    const struct fk_mapping *x = &d->mapping[a], *y = &d->mapping[b];
-    return x->offset == y->offset && fk_str_eq(d->string[x->file], d->string[y->file]) &&
-           fk_str_eq(d->string[x->build_id], d->string[y->build_id]);
+    uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+    return a < b ? -1 : a > b;
 }
 
-// Equal mappings are told apart by a number; the map finds the latest equal one.
-static int number_mappings(struct pprof *d, struct fk_map *seen)
+static int by_content(const void *pa, const void *pb, void *arg)
 {
-    for (uint32_t i = 0; i < d->n_mappings; i++) {
-        struct fk_mapping *m = &d->mapping[i];
-        uint64_t h = fk_hash_u64(fk_hash_str(d->string[m->file]) +
-                                 fk_hash_str(d->string[m->build_id]) * 3 + m->offset);
-        for (uint32_t at = fk_map_first(seen, h); at != FK_NONE; at = fk_map_next(seen, h, at))
-            if (same_mapping(d, fk_map_id(seen, at), i)) {
-                uint32_t *latest = &d->mapping[fk_map_id(seen, at)].ordinal;
-                // The first of its kind keeps the count while others are numbered.
-                m->ordinal = ++*latest;
-                break;
-            }
-        if (m->ordinal == 0 && fk_map_add(seen, h, i))
-            return -FK_E_NOMEM;
+    const struct pprof *d = arg;
+    const struct fk_mapping *a = &d->mapping[*(const uint32_t *)pa];
+    const struct fk_mapping *b = &d->mapping[*(const uint32_t *)pb];
+    if (a->offset != b->offset)
+        return a->offset < b->offset ? -1 : 1;
+    int order = fk_str_cmp(d->string[a->file], d->string[b->file]);
+    return order ? order : fk_str_cmp(d->string[a->build_id], d->string[b->build_id]);
+}
+
+// Equal mappings are told apart by a number, in the order of the file.
+static int number_mappings(struct pprof *d)
+{
+    uint32_t *at = fk_arena_array(d->d->arena, d->n_mappings, sizeof(*at));
+    if (!at)
+        return -FK_E_NOMEM;
+    for (uint32_t i = 0; i < d->n_mappings; i++)
+        at[i] = i;
+    qsort_r(at, d->n_mappings, sizeof(*at), by_content, d);
+    for (uint32_t i = 0; i < d->n_mappings;) {
+        uint32_t end = i + 1;
+        while (end < d->n_mappings && by_content(&at[i], &at[end], d) == 0)
+            end++;
+        qsort(at + i, end - i, sizeof(*at), by_number);
+        for (uint32_t k = i; k < end; k++)
+            d->mapping[at[k]].ordinal = k - i;
+        i = end;
     }
-    for (uint32_t at = 0; seen->slot && at <= seen->mask; at++)
-        if (seen->slot[at].id)
-            d->mapping[seen->slot[at].id - 1].ordinal = 0;
     return 0;
 }
 
 static int read_mappings(struct pprof *d, struct fk_err *err)
 {
     uint64_t n = d->range[PPROF_MAPPING].n;
-    struct fk_map seen = {0};
     d->mapping = fk_arena_array(d->d->arena, n, sizeof(*d->mapping));
     d->placement = fk_arena_array(d->d->arena, n, sizeof(*d->placement));
     if (!d->mapping || !d->placement || ids_alloc(d, &d->mappings, n))
         return pprof_nomem(d, err);
     int rc = pprof_each(d, PPROF_MAPPING, visit_mapping, err);
     d->mappings.n = d->n_mappings;
-    if (!rc && (ids_index(d, &d->mappings) || number_mappings(d, &seen)))
+    if (!rc && (ids_index(d, &d->mappings) || number_mappings(d)))
         rc = pprof_nomem(d, err);
-    fk_map_free(&seen);
     return rc;
 }
 

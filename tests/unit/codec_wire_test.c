@@ -83,7 +83,7 @@ static void sized_bytes_are_bounded(void **state)
         assert_true(fk_cur_left(&c) == n);
     }
     struct fk_cur c = fk_cur_of(fk_buf_view(&b));
-    struct fk_str s;
+    struct fk_str s = {0};
     assert_int_equal(fk_cur_sized(&c, &s), 0);
     assert_true(fk_str_eq(s, FK_S("hello")));
 }
