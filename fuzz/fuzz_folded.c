@@ -34,8 +34,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     FK_AUTO_ARENA a, again;
     FK_AUTO_BUF one;
     struct seen first = {0}, second = {0};
+    enum fk_format format = FK_FORMAT_UNKNOWN;
     fk_buf_init(&one, 0);
     fk_arena_init(&again, 0);
+    (void)fk_format_detect(fk_str_make(data, size), &format, NULL);
     if (decode(fk_str_make(data, size), &a, &first))
         return 0;
     FK_FUZZ_CHECK(fk_encode(FK_FORMAT_FOLDED, &first.p, NULL, fk_out_buf(&one), NULL) == 0);

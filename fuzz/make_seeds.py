@@ -56,6 +56,9 @@ def made():
                          gzip.compress(plain[90:]), gzip.compress(gzip.compress(plain))]
     yield 'fuzz_protobuf', [plain, full, b'\x09' + bytes(8) + b'\x0d' + bytes(4)]
     yield 'fuzz_folded', [b'a;b;c 1\na;b 2\n', b'a;b 1 2\na 3 4\n', b'# x\r\na 1.5\r\n;; -2\n',
+                          b'<html>', b'<?xml version', b'{"a":1}', b'FLR\0', b'go 1.22 trace\0\0\0',
+                          b'/bin/x\0--y\0', b'version: 1\nevents: Ir\n', gzip.compress(b'a;b 1\n'),
+                          gzip.compress(gzip.compress(plain)), plain, b'heap profile: 1',
                           'a;\u20ac 5\r\n'.encode('utf-16'), b'\xfe\xff\x00a\x00 \x001']
     yield 'fuzz_json', [b'{"a":[1,-2.5e3,true,false,null,{}],"b":"\\u00e9\\ud83d\\ude00\\n"}',
                         b'[[[["x"]]]]', b'"\\ud83d"', b' 12 ', b'{"":""}']
