@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# Arguments: {build}/fk_roundtrip
+# Quick: {build}/fk_roundtrip -k go
 """Compares the decoders and encoders with the answers of independent ones, on real profiles.
 
   corpus_test.py HELPER [-k TEXT]        HELPER: the built fk_roundtrip
