@@ -221,8 +221,8 @@ static int read_op(struct parser *p, enum fk_match_op *ret)
 
 static int read_matcher(struct parser *p)
 {
-    struct fk_str name, value;
-    enum fk_match_op op;
+    struct fk_str name = {0}, value = {0};
+    enum fk_match_op op = FK_MATCH_EQ;
     int rc;
     if (at_quote(p)) {
         if ((rc = read_quoted(p, &name)))
