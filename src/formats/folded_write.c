@@ -65,6 +65,8 @@ static int put_nodes(struct writer *w, uint32_t column, struct fk_err *err)
             return rc;
     }
     w->path.n = 0;
+    if (v->folded)
+        put_line(w, true, fk_wrap_sub(v->total[column][0], w->shown[0]));
     return 0;
 }
 

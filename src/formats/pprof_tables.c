@@ -296,7 +296,7 @@ static int read_locations(struct pprof *d, struct fk_err *err)
 {
     uint64_t n = d->range[PPROF_LOCATION].n;
     d->location = fk_arena_array(d->d->arena, n, sizeof(*d->location));
-    d->lines_cap = n + n / 8 + 8;
+    d->lines_cap = n + n / 2 + 8;
     d->line = fk_arena_array(d->d->arena, d->lines_cap, sizeof(*d->line));
     if (!d->location || !d->line || ids_alloc(d, &d->locations, n))
         return pprof_nomem(d, err);

@@ -153,6 +153,36 @@ static void limits(void **state)
     fk_arena_free(&s.arena);
 }
 
+static void what_a_view_leaves_out_is_other(void **state)
+{
+    (void)state;
+    struct seen s;
+    assert_int_equal(decode(&s, FK_S("a;b 4\na;c 1\nd 2\n")), 0);
+    static const int64_t self[] = {4, 1, 2};
+    struct fk_tree *t = fk_tree_new(1, 0);
+    assert_non_null(t);
+    assert_int_equal(fk_tree_fold(t, 0, &s.p.sym, self, false, NULL, NULL), 0);
+    static const struct {
+        uint32_t max_nodes;
+        const char *want;
+    } cases[] = {{0, "a;b 4\na;c 1\nd 2\n"},
+                 {3, "a;b 4\na;other 1\nother 2\n"},
+                 {2, "a;other 5\nother 2\n"},
+                 {1, "other 7\n"}};
+    for (size_t i = 0; i < FK_COUNTOF(cases); i++) {
+        FK_AUTO_BUF out;
+        struct fk_tree_view v;
+        struct fk_tree_opts o = {cases[i].max_nodes, FK_ORDER_NAME};
+        fk_buf_init(&out, 0);
+        assert_int_equal(fk_tree_view(t, &o, &s.arena, &v, NULL), 0);
+        assert_int_equal(fk_folded_tree(&v, 0, fk_out_buf(&out), NULL), 0);
+        if (!fk_str_eq(fk_buf_view(&out), fk_str_of(cases[i].want)))
+            fail_msg("got '%.*s'", FK_STR_ARG(fk_buf_view(&out)));
+    }
+    fk_tree_free(t);
+    fk_arena_free(&s.arena);
+}
+
 static void hostile_names_stay_one_line(void **state)
 {
     (void)state;
@@ -302,6 +332,7 @@ int main(void)
         cmocka_unit_test(two_columns),
         cmocka_unit_test(sample_rate_adds_time),
         cmocka_unit_test(limits),
+        cmocka_unit_test(what_a_view_leaves_out_is_other),
         cmocka_unit_test(hostile_names_stay_one_line),
         cmocka_unit_test(detects),
         cmocka_unit_test(names_the_impostor),
