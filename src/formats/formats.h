@@ -89,7 +89,8 @@ struct fk_encode_opts {
 int fk_encode(enum fk_format format, const struct fk_profile *p, const struct fk_encode_opts *opts,
               struct fk_out out, struct fk_err *err);
 // A function tree as folded text: one line for each node with own weight; what max_nodes cut away
-// under a node is its child "other". ';' in names becomes ':', line ends and NUL become '_'.
+// under a node is a line "other" (before those of its children). ';' in names becomes ':', line
+// ends and NUL become '_'.
 int fk_folded_tree(const struct fk_tree_view *v, uint32_t column, struct fk_out out,
                    struct fk_err *err);
 

@@ -166,7 +166,7 @@ static void what_a_view_leaves_out_is_other(void **state)
         uint32_t max_nodes;
         const char *want;
     } cases[] = {{0, "a;b 4\na;c 1\nd 2\n"},
-                 {3, "a;b 4\na;other 1\nother 2\n"},
+                 {3, "a;other 1\na;b 4\nother 2\n"},
                  {2, "a;other 5\nother 2\n"},
                  {1, "other 7\n"}};
     for (size_t i = 0; i < FK_COUNTOF(cases); i++) {
