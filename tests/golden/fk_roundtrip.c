@@ -119,7 +119,7 @@ static char *read_file(const char *path, size_t *ret_n)
 
 int main(int argc, char **argv)
 {
-    size_t n;
+    size_t n = 0;
     char *bytes = argc > 1 ? read_file(argv[1], &n) : NULL;
     if (!bytes) {
         fprintf(stderr, "usage: fk_roundtrip FILE [PPROF-OUT [FOLDED-OUT]]\n");

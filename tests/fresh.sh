@@ -1,0 +1,150 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Proves the first command on machines that have nothing:  sudo tests/fresh.sh [--keep] [bookworm] [trixie]
+#
+# For each suite: a minimal Debian by debootstrap (cached in build/fresh), /proc mounted, a clean clone of the commit copied
+# in; there ./run.sh until the server is up and lists its own profile, again for the time of a second start, then
+# ./test.sh quick. The package mirror, proxies and the npm registry are those of this machine's own configuration.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+. tools/lib.sh
+
+# ---- inside of the new machine ----
+
+now_ms() { local t=${EPOCHREALTIME/[.,]/}; echo $((t / 1000)); }
+
+# first_run LOG SECONDS: ./run.sh until a flame graph has an address; prints the milliseconds that took.
+first_run() {
+    local log=$1 limit=$2 from pid t up=
+    from=$(now_ms)
+    ./run.sh >"$log" 2>&1 &
+    pid=$!
+    for ((t = 0; t < limit * 20; t++)); do
+        if [ -z "$up" ] && grep -q '^Flamekeep is up' "$log"; then
+            up=$(($(now_ms) - from))
+            from=$(now_ms)
+        fi
+        [ -n "$up" ] && grep -q '^A flame graph: ' "$log" && break
+        kill -0 $pid 2>/dev/null || break
+        sleep 0.05
+    done
+    kill -TERM $pid 2>/dev/null
+    wait $pid
+    if ! grep -q '^A flame graph: ' "$log"; then
+        tail -n 30 "$log"
+        return 1
+    fi
+    UP=$up LISTED=$(($(now_ms) - from))
+}
+
+inside() {
+    local bad=0
+    cd /root/flamekeep || exit 1
+    if [ -f src/cli/main.c ]; then
+        if first_run /root/run1.log 1500; then
+            echo "fresh: first run: up after $((UP / 1000)) s, its own profile listed $LISTED ms later"
+            [ "$LISTED" -le 30000 ] || { echo 'fresh: FAILED: that is more than 30 s'; bad=1; }
+        else
+            echo 'fresh: FAILED: the first run'; bad=1
+        fi
+        if first_run /root/run2.log 60; then
+            echo "fresh: second run: up after $UP ms"
+            [ "$UP" -lt 2000 ] || { echo 'fresh: FAILED: that is more than 2 s'; bad=1; }
+        else
+            echo 'fresh: FAILED: the second run'; bad=1
+        fi
+    else
+        echo 'fresh: no src/cli/main.c in this commit: only the build and the tests are tried'
+    fi
+    ./test.sh quick || bad=1
+    exit $bad
+}
+
+# ---- outside ----
+
+machine_mirror() { # the archive that this machine takes Debian from
+    apt-get indextargets --format '$(LABEL)|$(REPO_URI)' 'Identifier: Packages' 2>/dev/null |
+        sed -n 's/^Debian|//p' | head -n 1
+}
+
+base_of() { # base_of SUITE: build/fresh/base-SUITE.tar.gz
+    local tar=build/fresh/base-$1.tar.gz folder mirror
+    [ -s "$tar" ] && return 0
+    mirror=$(machine_mirror)
+    [ -n "$mirror" ] || { say "no Debian archive in this machine's apt sources (apt-get update may be due)"; return 1; }
+    folder=$(mktemp -d)
+    say "debootstrap $1"
+    if debootstrap --variant=minbase "$1" "$folder" "$mirror" >"build/fresh/debootstrap-$1.log" 2>&1 &&
+        tar -C "$folder" -czf "$tar.part" . && mv "$tar.part" "$tar"; then
+        rm -rf --one-file-system "$folder"
+        return 0
+    fi
+    tail -n 5 "build/fresh/debootstrap-$1.log" >&2
+    rm -rf --one-file-system "$folder" "$tar.part"
+    return 1
+}
+
+settings_into() { # what this machine needs to reach archives and registries
+    local root=$1 registry
+    cp -L /etc/resolv.conf /etc/hosts "$root/etc/" 2>/dev/null
+    apt-config dump 2>/dev/null | grep -i -E '^Acquire::(http|https|ftp)::(Proxy|CaInfo)' >"$root/etc/apt/apt.conf.d/90machine"
+    mkdir -p "$root/usr/local/share/ca-certificates"
+    cp -rL /usr/local/share/ca-certificates/. "$root/usr/local/share/ca-certificates/" 2>/dev/null
+    registry=$(npm config get registry 2>/dev/null)
+    [ -z "$registry" ] || [ "$registry" = undefined ] || echo "registry=$registry" >"$root/root/.npmrc"
+}
+
+leave() {
+    [ -n "${ROOT:-}" ] || return
+    umount "$ROOT/var/cache/apt/archives" 2>/dev/null
+    umount "$ROOT/proc" 2>/dev/null || umount -l "$ROOT/proc" 2>/dev/null
+    if [ -n "$KEEP" ]; then
+        say "kept: $ROOT"
+    elif ! grep -q " $ROOT/" /proc/mounts; then
+        rm -rf --one-file-system "$ROOT"
+    fi
+    ROOT=
+}
+
+one() {
+    local suite=$1 code
+    base_of "$suite" || return 1
+    ROOT=$(mktemp -d)
+    chmod 755 "$ROOT"
+    tar -C "$ROOT" -xzf "build/fresh/base-$suite.tar.gz" || return 1
+    settings_into "$ROOT"
+    mkdir -p "build/fresh/debs-$suite" "$ROOT/var/cache/apt/archives"
+    mount --bind "build/fresh/debs-$suite" "$ROOT/var/cache/apt/archives" || return 1
+    mount -t proc proc "$ROOT/proc" || return 1
+    git -c safe.directory='*' clone -q --no-hardlinks . "$ROOT/root/flamekeep" || return 1
+    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 TERM=dumb \
+        chroot "$ROOT" /root/flamekeep/tests/fresh.sh --inside
+    code=$?
+    leave
+    return $code
+}
+
+main() {
+    local suite bad=0
+    KEEP='' ROOT=''
+    case ${1:-} in
+    --inside) inside ;;
+    -h | --help) sed -n '3,/^set -u/p' "$0" | sed -n 's/^# \{0,1\}//p'; exit 0 ;;
+    --keep) KEEP=1; shift ;;
+    esac
+    [ "$(id -u)" = 0 ] || die 'debootstrap, chroot and mount need root: sudo tests/fresh.sh'
+    need debootstrap git || exit 1
+    [ $# -gt 0 ] || set -- bookworm trixie
+    mkdir -p build/fresh
+    for suite in "$@"; do
+        say "== $suite"
+        if (trap leave EXIT; trap 'exit 130' INT TERM; one "$suite") 2>&1 | tee "build/fresh/$suite.log"; [ "${PIPESTATUS[0]}" = 0 ]; then
+            echo "$suite: passed"
+        else
+            echo "$suite: FAILED (build/fresh/$suite.log)"
+            bad=1
+        fi
+    done
+    exit $bad
+}
+main "$@"
