@@ -73,7 +73,7 @@ void *fk_arena_alloc(struct fk_arena *a, size_t size)
         return NULL;
     if (wants_own_chunk(size))
         return alloc_own(a, size);
-    size = (size + 15) & ~(size_t)15;
+    size = (FK_MAX(size, (size_t)1) + 15) & ~(size_t)15; // also 0 bytes have an address
     if (size > (size_t)(a->end - a->at)) {
         size_t want = FK_MAX(a->next, size);
         struct fk_arena_chunk *c = chunk_new(a, want);

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside of the api room: the call that handlers see, the table they stand in, and what they share.
+#ifndef FK_API_API_INT_H
+#define FK_API_API_INT_H
+
+#include "api/api.h"
+#include "formats/formats.h"
+#include "render/render.h"
+
+struct fk_api_endpoint;
+
+// One request on its way. Handlers write to `body` and set status and type; a negative result is
+// turned into an error answer.
+struct fk_api_call {
+    struct fk_api *api;
+    const struct fk_api_endpoint *endpoint;
+    struct fk_arena *arena;
+    const struct fk_http_pair *query; // decoded parameters, repeats in order
+    size_t n_query;
+    struct fk_str path_param; // {id} or {name}
+    struct fk_str tenant;
+    struct fk_str request, content_type, accept, user_agent; // body and fields
+    const struct fk_cancel *cancel;
+    struct fk_http_res *res; // of the server; NULL when local
+    int64_t now_ns;
+    // the answer
+    int status; // 200 at first
+    const char *type;
+    struct fk_str file_name, receipt;
+    struct fk_buf body;
+    struct fk_query *query_run[2]; // freed when the call is over
+};
+
+typedef int fk_api_handler(struct fk_api_call *c, struct fk_err *err);
+
+// What the OpenAPI document says of a parameter; also the list that unknown ones are checked
+// against.
+struct fk_api_param {
+    const char *name, *type, *text; // type: string, integer, boolean, time, duration, id
+};
+
+enum fk_api_flags {
+    FK_API_SOURCE = 1,      // takes the parameters of a source
+    FK_API_TWO_SOURCES = 2, // left_... and right_...
+    FK_API_RPC = 4,         // errors as Connect JSON
+    FK_API_LOOP = 8,        // answers in microseconds: on the loop's thread
+    FK_API_HIDDEN = 16,     // not in the OpenAPI document
+    FK_API_INGEST = 32,     // body, worker class ingest
+};
+
+struct fk_api_endpoint {
+    const char *method, *pattern, *summary;
+    fk_api_handler *handle;
+    unsigned flags; // enum fk_api_flags
+    const struct fk_api_param *params;
+    size_t n_params;
+    const char *answer; // name of the shape in the document, or a media type
+};
+// The whole table (routes.c).
+extern const struct fk_api_endpoint fk_api_table[];
+extern const size_t fk_api_table_n;
+
+struct fk_api_seen; // recent pushes (seen.c)
+
+struct fk_api {
+    struct fk_api_opts opts;
+    const struct fk_clock *clock;
+    struct fk_http_server *server;
+    struct fk_http_route *routes;
+    struct route_arg {
+        struct fk_api *api;
+        const struct fk_api_endpoint *endpoint;
+    } * args;
+    size_t n_routes;
+    struct fk_api_seen *seen;
+    int64_t started_ns;
+    _Atomic bool ready;
+    _Atomic uint64_t stored_profiles, stored_samples, refused_profiles, dropped_samples,
+        repeated_profiles, query_errors;
+};
+
+// ---- parameters (params.c); errors name the parameter
+// --------------------------------------------------------------
+struct fk_str fk_param(const struct fk_api_call *c,
+                       const char *name); // first value; .p NULL: absent
+// All values of a repeated parameter.
+int fk_params(struct fk_api_call *c, const char *name, const struct fk_str **ret, size_t *ret_n,
+              struct fk_err *err);
+int fk_param_u64(const struct fk_api_call *c, const char *name, uint64_t low, uint64_t high,
+                 uint64_t *value, struct fk_err *err);
+int fk_param_i64(const struct fk_api_call *c, const char *name, int64_t *value, bool *ret_given,
+                 struct fk_err *err);
+int fk_param_bool(const struct fk_api_call *c, const char *name, bool *value, struct fk_err *err);
+int fk_param_time(const struct fk_api_call *c, const char *name, int64_t *value, bool *ret_given,
+                  struct fk_err *err);
+int fk_param_duration(const struct fk_api_call *c, const char *name, int64_t *value,
+                      struct fk_err *err);
+// The index of the value in words[] (NULL-terminated), `none` when absent.
+int fk_param_word(const struct fk_api_call *c, const char *name, const char *const *words, int none,
+                  int *ret, struct fk_err *err);
+
+// ---- sources (source.c)
+// --------------------------------------------------------------------------------------------
+// Reads a source with this prefix ("", "left_", "right_") and makes its query, kept in
+// c->query_run[slot].
+int fk_call_source(struct fk_api_call *c, const char *prefix, int slot, struct fk_query **ret,
+                   struct fk_err *err);
+void fk_call_facts(struct fk_api_call *c, const struct fk_query *q, struct fk_render_facts *ret);
+// The merged tree of a source, with its type.
+int fk_call_tree(struct fk_api_call *c, const char *prefix, struct fk_tree **ret,
+                 struct fk_type_facts *type, struct fk_render_facts *facts, struct fk_err *err);
+
+// ---- shapes (shapes.c)
+// ---------------------------------------------------------------------------------------------
+void fk_json_time(struct fk_json *w, int64_t unix_ns);
+void fk_json_id(struct fk_json *w, struct fk_id id);
+void fk_json_labels(struct fk_json *w, const struct fk_labels *l,
+                    bool with_private); // object; __x__ left out unless with_private
+void fk_json_entry(struct fk_json *w, struct fk_arena *a, const struct fk_entry *e); // whole object
+void fk_json_entry_fields(struct fk_json *w, struct fk_arena *a, const struct fk_entry *e);
+struct fk_str fk_entry_type_id(struct fk_arena *a, const struct fk_entry *e, uint32_t k);
+// Begins and ends a JSON answer.
+void fk_call_json(struct fk_api_call *c, struct fk_json *w);
+int fk_call_json_end(struct fk_api_call *c, struct fk_json *w, struct fk_err *err);
+
+// ---- storing (store_one.c)
+// ----------------------------------------------------------------------------------------- What a
+// push brings along, beside the bytes.
+struct fk_store_ask {
+    enum fk_format format; // UNKNOWN: detect
+    struct fk_decode_opts decode;
+    struct fk_accept_opts accept; // limits and now are filled in by fk_call_store
+};
+struct fk_stored {
+    struct fk_id id;
+    int64_t time_ns, duration_ns;
+    struct fk_labels labels;
+    struct fk_entry_type *type;
+    struct fk_str *type_id;
+    uint32_t n_types;
+    uint64_t samples;
+    bool arrival;
+};
+struct fk_receipt {
+    struct fk_report report;
+    struct fk_stored *v;
+    size_t n, cap;
+};
+// Decodes, accepts and stores every profile of the bytes; waits until they are durable. Adds to the
+// receipt.
+int fk_call_store(struct fk_api_call *c, struct fk_str bytes, struct fk_store_ask *ask,
+                  struct fk_receipt *to, struct fk_err *err);
+void fk_json_receipt(struct fk_json *w, const struct fk_receipt *r);
+
+// ---- handlers
+// ------------------------------------------------------------------------------------------------------
+fk_api_handler fk_api_profiles, fk_api_profile, fk_api_flamegraph, fk_api_top, fk_api_diff,
+    fk_api_diff_top, fk_api_sandwich, fk_api_series, fk_api_heatmap, fk_api_export, fk_api_types,
+    fk_api_services, fk_api_labels, fk_api_label_values, fk_api_upload, fk_api_status,
+    fk_api_metrics, fk_api_ready, fk_api_health, fk_api_openapi, fk_api_buildinfo;
+
+void fk_call_init(struct fk_api_call *c, struct fk_api *api, const struct fk_api_endpoint *e,
+                  struct fk_arena *a);
+void fk_call_run(struct fk_api_call *c); // handler, then the error answer if it failed
+void fk_call_free(struct fk_api_call *c);
+
+#endif

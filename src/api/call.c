@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+// Running a call: from an http route, or in this process. Errors become problem+json, on RPCs and
+// /ingest Connect's JSON.
+#include "api/seen_int.h"
+
+#include <stdio.h>
+
+void fk_call_init(struct fk_api_call *c, struct fk_api *api, const struct fk_api_endpoint *e,
+                  struct fk_arena *a)
+{
+    *c = (struct fk_api_call){.api = api,
+                              .endpoint = e,
+                              .arena = a,
+                              .tenant = FK_S(FK_TENANT_DEFAULT),
+                              .status = 200,
+                              .type = "application/json",
+                              .now_ns = fk_clock_wall(api->clock)};
+    fk_buf_init(&c->body, 0);
+}
+
+void fk_call_free(struct fk_api_call *c)
+{
+    for (size_t i = 0; i < FK_COUNTOF(c->query_run); i++)
+        fk_query_free(c->query_run[i]);
+    fk_buf_free(&c->body);
+}
+
+// ---- errors
+// ------------------------------------------------------------------------------------------------------
+
+static int status_of(const struct fk_err *err)
+{
+    // A pattern that needs too many steps is understood but cannot be done; other limits are about
+    // the body.
+    if (err->code == FK_E_LIMIT && (fk_str_eq(fk_str_of(err->param), FK_S("regex")) ||
+                                    fk_str_eq(fk_str_of(err->param), FK_S("query")) ||
+                                    fk_str_eq(fk_str_of(err->param), FK_S("memory"))))
+        return 422;
+    if (err->code == FK_E_LIMIT && (fk_str_eq(fk_str_of(err->param), FK_S("labels")) ||
+                                    fk_str_eq(fk_str_of(err->param), FK_S("time")) ||
+                                    fk_str_eq(fk_str_of(err->param), FK_S("step")) ||
+                                    fk_str_eq(fk_str_of(err->param), FK_S("sample_type"))))
+        return 400;
+    if (err->code == FK_E_UNSUPPORTED)
+        return 400;
+    return fk_http_status_of(err);
+}
+
+static void put_problem(struct fk_api_call *c, int status, const struct fk_err *err)
+{
+    struct fk_json w;
+    c->type = "application/problem+json";
+    fk_json_init(&w, fk_out_buf(&c->body), false);
+    fk_json_object(&w);
+    fk_json_k(&w, "type");
+    fk_json_str(&w, FK_S("about:blank"));
+    fk_json_k(&w, "title");
+    fk_json_str(&w, fk_str_of(fk_http_reason(status)));
+    fk_json_k(&w, "status");
+    fk_json_i64(&w, status);
+    fk_json_k(&w, "detail");
+    fk_json_str(&w, fk_str_of(err->msg));
+    const char *const extra[][2] = {{"param", err->param}, {"flag", err->flag}};
+    for (size_t i = 0; i < FK_COUNTOF(extra); i++)
+        if (extra[i][1][0]) {
+            fk_json_key(&w, fk_str_of(extra[i][0]));
+            fk_json_str(&w, fk_str_of(extra[i][1]));
+        }
+    if (err->limit) {
+        fk_json_k(&w, "limit");
+        fk_json_u64(&w, err->limit);
+    }
+    fk_json_object_end(&w);
+    fk_json_finish(&w, NULL);
+}
+
+// Connect's error object (connectrpc.com, "Unary protocol: error codes").
+static void put_connect(struct fk_api_call *c, int status, const struct fk_err *err)
+{
+    static const struct {
+        int status;
+        const char *code;
+    } codes[] = {
+        {400, "invalid_argument"},   {404, "not_found"},        {409, "already_exists"},
+        {413, "resource_exhausted"}, {422, "invalid_argument"}, {429, "resource_exhausted"},
+        {499, "canceled"},           {503, "unavailable"},      {504, "deadline_exceeded"}};
+    struct fk_json w;
+    const char *code = "internal";
+    for (size_t i = 0; i < FK_COUNTOF(codes); i++)
+        if (codes[i].status == status)
+            code = codes[i].code;
+    c->type = "application/json";
+    fk_json_init(&w, fk_out_buf(&c->body), false);
+    fk_json_object(&w);
+    fk_json_k(&w, "code");
+    fk_json_str(&w, fk_str_of(code));
+    fk_json_k(&w, "message");
+    fk_json_str(&w, fk_str_of(err->msg));
+    fk_json_object_end(&w);
+    fk_json_finish(&w, NULL);
+}
+
+void fk_call_run(struct fk_api_call *c)
+{
+    struct fk_err err = {0};
+    int r = c->endpoint->handle(c, &err);
+    if (r == 0 && c->body.failed)
+        r = fk_buf_check(&c->body, "answer", &err);
+    if (r == 0)
+        return;
+    if (err.code == 0)
+        fk_fail(&err, (enum fk_error) - r, "the request failed");
+    fk_buf_clear(&c->body);
+    c->file_name = (struct fk_str){NULL, 0};
+    c->status = status_of(&err);
+    if (!(c->endpoint->flags & FK_API_INGEST))
+        c->api->query_errors++;
+    if (c->status >= 500)
+        fk_logf(c->api->opts.log, FK_LOG_WARN, "api", "%s %s: %s", c->endpoint->method,
+                c->endpoint->pattern, err.msg);
+    if (c->endpoint->flags & FK_API_RPC)
+        put_connect(c, c->status, &err);
+    else
+        put_problem(c, c->status, &err);
+}
+
+// ---- from a route
+// ------------------------------------------------------------------------------------------------
+
+static void answer(struct fk_api_call *c, struct fk_http_res *res)
+{
+    fk_http_res_status(res, c->status);
+    fk_http_res_type(res, c->type);
+    if (c->status == 503 || c->status == 429)
+        fk_http_res_set(res, "Retry-After", FK_S("5"));
+    if (c->receipt.n)
+        fk_http_res_set(res, "flamekeep-receipt", c->receipt);
+    if (c->file_name.n) {
+        struct fk_str value =
+            fk_arena_printf(c->arena, "attachment; filename=\"%.*s\"", FK_STR_ARG(c->file_name));
+        if (value.p)
+            fk_http_res_set(res, "Content-Disposition", value);
+    }
+    fk_http_res_take(res, &c->body);
+}
+
+static void run_route(void *arg, struct fk_http_req *req, struct fk_http_res *res)
+{
+    const struct route_arg *a = arg;
+    struct fk_api_call c;
+    struct fk_err err = {0};
+    fk_call_init(&c, a->api, a->endpoint, req->arena);
+    c.res = res;
+    c.request = req->body;
+    c.content_type = fk_http_req_field(req, "Content-Type");
+    c.accept = fk_http_req_field(req, "Accept");
+    c.user_agent = fk_http_req_field(req, "User-Agent");
+    c.cancel = req->cancel;
+    if (req->params_n)
+        c.path_param = req->params[0].value;
+    if (fk_http_req_query(req, &c.query, &c.n_query, &err)) {
+        fk_http_res_fail(res, 0, &err);
+    } else {
+        fk_call_run(&c);
+        answer(&c, res);
+    }
+    fk_call_free(&c);
+}
+
+// Errors found before a handler runs, in the form of the RPCs.
+static void connect_error(struct fk_http_res *res, int status, const struct fk_err *err)
+{
+    struct fk_api_call c = {0};
+    fk_buf_init(&c.body, 0);
+    put_connect(&c, status, err);
+    fk_http_res_status(res, status);
+    fk_http_res_type(res, "application/json");
+    fk_http_res_take(res, &c.body);
+    fk_buf_free(&c.body);
+}
+
+static void fill_route(struct fk_api *api, size_t i)
+{
+    const struct fk_api_endpoint *e = &fk_api_table[i];
+    const struct fk_limits *l = &api->opts.limits;
+    bool upload = e->handle == fk_api_upload, ingest = (e->flags & FK_API_INGEST) != 0,
+         post = e->method[0] == 'P';
+    api->args[i] = (struct route_arg){api, e};
+    api->routes[i] = (struct fk_http_route){.method = e->method,
+                                            .pattern = e->pattern,
+                                            .run = run_route,
+                                            .arg = &api->args[i],
+                                            .cls = ingest ? FK_WORK_INGEST : FK_WORK_QUERY,
+                                            .on_loop = (e->flags & FK_API_LOOP) != 0,
+                                            .error = e->flags & FK_API_RPC ? connect_error : NULL,
+                                            .deadline_ns = ingest ? 0 : 120 * FK_NS_PER_S,
+                                            .extra = e};
+    if (upload) {
+        api->routes[i].body_max = l->upload_body;
+        api->routes[i].body_flag = FK_LIMIT_FLAG(upload_body);
+    } else if (ingest) {
+        api->routes[i].body_max = l->push_body;
+        api->routes[i].decoded_max = l->push_body + l->push_decoded;
+        api->routes[i].body_flag = FK_LIMIT_FLAG(push_body);
+    } else if (post) {
+        api->routes[i].body_max = 1 << 20; // questions are small
+    }
+}
+
+const struct fk_http_route *fk_api_routes(struct fk_api *api, size_t *ret_n)
+{
+    *ret_n = api->n_routes;
+    return api->routes;
+}
+
+// ---- in this process
+// ---------------------------------------------------------------------------------------------
+
+// Whether a pattern fits a path; the value of its parameter, if it has one.
+static bool fits(const char *pattern, struct fk_str path, struct fk_str *ret_param)
+{
+    struct fk_str p = fk_str_of(pattern), have, want;
+    while (fk_str_split(&p, '/', &want)) {
+        if (!fk_str_split(&path, '/', &have))
+            return false;
+        if (want.n > 2 && want.p[0] == '{')
+            *ret_param = have;
+        else if (!fk_str_eq(want, have))
+            return false;
+    }
+    return path.p == NULL;
+}
+
+static const struct fk_api_endpoint *endpoint_of(const char *method, struct fk_str path,
+                                                 struct fk_str *ret_param)
+{
+    for (size_t i = 0; i < fk_api_table_n; i++)
+        if (fk_str_eq(fk_str_of(fk_api_table[i].method), fk_str_of(method)) &&
+            fits(fk_api_table[i].pattern, path, ret_param))
+            return &fk_api_table[i];
+    return NULL;
+}
+
+static void run_local(struct fk_api *api, const struct fk_api_ask *ask,
+                      const struct fk_api_endpoint *e, struct fk_str param, struct fk_str query,
+                      struct fk_api_answer *ret)
+{
+    FK_AUTO_ARENA a;
+    struct fk_api_call c;
+    struct fk_err err = {0};
+    fk_arena_init(&a, 0);
+    fk_call_init(&c, api, e, &a);
+    c.request = ask->body;
+    c.content_type = ask->content_type;
+    c.user_agent = ask->user_agent;
+    c.cancel = ask->cancel;
+    if (fk_http_form_parse(query, FK_HTTP_PAIRS, &a, &c.query, &c.n_query, &err) ||
+        fk_http_percent_decode(param, false, &a, &c.path_param, &err)) {
+        c.status = 400;
+        put_problem(&c, 400, &err);
+    } else {
+        fk_call_run(&c);
+    }
+    ret->status = c.status;
+    snprintf(ret->type, sizeof(ret->type), "%s", c.type);
+    snprintf(ret->file_name, sizeof(ret->file_name), "%.*s", FK_STR_ARG(c.file_name));
+    ret->body = c.body;
+    fk_buf_init(&c.body, 0);
+    fk_call_free(&c);
+}
+
+void fk_api_local(struct fk_api *api, const struct fk_api_ask *ask, struct fk_api_answer *ret)
+{
+    ptrdiff_t mark = fk_str_chr(ask->target, '?');
+    struct fk_str path = mark < 0 ? ask->target : fk_str_head(ask->target, (size_t)mark);
+    struct fk_str query = mark < 0 ? FK_S("") : fk_str_from(ask->target, (size_t)mark + 1),
+                  param = {"", 0};
+    const struct fk_api_endpoint *e = endpoint_of(ask->method, path, &param);
+    *ret = (struct fk_api_answer){.status = 404};
+    fk_buf_init(&ret->body, 0);
+    if (e)
+        run_local(api, ask, e, param, query, ret);
+}
+
+// ---- life
+// --------------------------------------------------------------------------------------------------------
+
+int fk_api_new(const struct fk_api_opts *o, struct fk_api **ret, struct fk_err *err)
+{
+    struct fk_api *api = fk_calloc(1, sizeof(*api));
+    if (!api)
+        return fk_fail_nomem(err);
+    api->opts = *o;
+    api->clock = o->clock ? o->clock : fk_clock_real();
+    api->started_ns = fk_clock_wall(api->clock);
+    api->n_routes = fk_api_table_n;
+    api->routes = fk_calloc(api->n_routes, sizeof(*api->routes));
+    api->args = fk_calloc(api->n_routes, sizeof(*api->args));
+    api->seen = fk_seen_new();
+    if (!api->routes || !api->args || !api->seen) {
+        fk_api_free(api);
+        return fk_fail_nomem(err);
+    }
+    for (size_t i = 0; i < api->n_routes; i++)
+        fill_route(api, i);
+    *ret = api;
+    return 0;
+}
+
+void fk_api_free(struct fk_api *api)
+{
+    if (!api)
+        return;
+    fk_free(api->routes);
+    fk_free(api->args);
+    fk_seen_free(api->seen);
+    fk_free(api);
+}
+
+void fk_api_set_server(struct fk_api *api, struct fk_http_server *server)
+{
+    api->server = server;
+}
+
+void fk_api_set_ready(struct fk_api *api, bool ready)
+{
+    api->ready = ready;
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// The API's own description (OpenAPI 3.1), made from the table of endpoints.
+#include "api/api_int.h"
+
+static const struct fk_api_param source_params[] = {
+    {"id", "id", "profile id; repeat it to merge chosen profiles"},
+    {"query", "string", "selector, like {service_name=\"web\",pod=~\"web-.*\"}; all when absent"},
+    {"from", "time", "first moment: RFC 3339, Unix s, ms, us or ns, or now-15m"},
+    {"until", "time", "end, not included"},
+    {"type", "string", "profile type id; may be left out where the source has one"},
+    {"focus", "string", "function name or /regex/: only stacks that contain it"},
+    {"hide", "string", "function name or /regex/: frames taken out of the stacks"},
+    {"collapse", "string", "function name or /regex/: what it calls counts as its own"},
+};
+
+static void put_param(struct fk_json *w, struct fk_str name, const char *where, const char *type,
+                      const char *text)
+{
+    fk_json_object(w);
+    fk_json_k(w, "name");
+    fk_json_str(w, name);
+    fk_json_k(w, "in");
+    fk_json_str(w, fk_str_of(where));
+    if (fk_str_eq(fk_str_of(where), FK_S("path"))) {
+        fk_json_k(w, "required");
+        fk_json_bool(w, true);
+    }
+    fk_json_k(w, "description");
+    fk_json_str(w, fk_str_of(text));
+    fk_json_k(w, "schema");
+    fk_json_object(w);
+    bool plain =
+        fk_str_eq(fk_str_of(type), FK_S("integer")) || fk_str_eq(fk_str_of(type), FK_S("boolean"));
+    fk_json_k(w, "type");
+    fk_json_str(w, plain ? fk_str_of(type) : FK_S("string"));
+    fk_json_object_end(w);
+    fk_json_object_end(w);
+}
+
+static void put_source(struct fk_json *w, struct fk_arena *a, const char *prefix)
+{
+    for (size_t i = 0; i < FK_COUNTOF(source_params); i++) {
+        struct fk_str name = fk_arena_printf(a, "%s%s", prefix, source_params[i].name);
+        put_param(w, name, "query", source_params[i].type, source_params[i].text);
+    }
+}
+
+static void put_path_params(struct fk_json *w, const char *pattern)
+{
+    struct fk_str rest = fk_str_of(pattern), part;
+    while (fk_str_split(&rest, '/', &part))
+        if (part.n > 2 && part.p[0] == '{')
+            put_param(w, fk_str_make(part.p + 1, part.n - 2), "path", "string", "");
+}
+
+static void put_answers(struct fk_json *w, const struct fk_api_endpoint *e)
+{
+    bool created = fk_str_eq(fk_str_of(e->answer), FK_S("receipt"));
+    fk_json_k(w, "responses");
+    fk_json_object(w);
+    fk_json_key(w, created ? FK_S("201") : FK_S("200"));
+    fk_json_object(w);
+    fk_json_k(w, "description");
+    fk_json_str(w, fk_str_of(e->answer));
+    fk_json_object_end(w);
+    fk_json_k(w, "default");
+    fk_json_object(w);
+    fk_json_k(w, "description");
+    fk_json_str(
+        w,
+        FK_S("problem (RFC 9457): title, status, detail, and param, limit, flag where they apply"));
+    fk_json_object_end(w);
+    fk_json_object_end(w);
+}
+
+static void put_endpoint(struct fk_json *w, struct fk_arena *a, const struct fk_api_endpoint *e)
+{
+    fk_json_key(w, fk_str_eq(fk_str_of(e->method), FK_S("GET")) ? FK_S("get") : FK_S("post"));
+    fk_json_object(w);
+    fk_json_k(w, "summary");
+    fk_json_str(w, fk_str_of(e->summary));
+    fk_json_k(w, "parameters");
+    fk_json_array(w);
+    put_path_params(w, e->pattern);
+    if (e->flags & FK_API_SOURCE)
+        put_source(w, a, "");
+    if (e->flags & FK_API_TWO_SOURCES) {
+        put_source(w, a, "left_");
+        put_source(w, a, "right_");
+    }
+    for (size_t i = 0; i < e->n_params; i++)
+        put_param(w, fk_str_of(e->params[i].name), "query", e->params[i].type, e->params[i].text);
+    fk_json_array_end(w);
+    put_answers(w, e);
+    fk_json_object_end(w);
+}
+
+int fk_api_openapi(struct fk_api_call *c, struct fk_err *err)
+{
+    struct fk_json w;
+    fk_call_json(c, &w);
+    fk_json_k(&w, "openapi");
+    fk_json_str(&w, FK_S("3.1.0"));
+    fk_json_k(&w, "info");
+    fk_json_object(&w);
+    fk_json_k(&w, "title");
+    fk_json_str(&w, FK_S("Flamekeep"));
+    fk_json_k(&w, "version");
+    fk_json_str(&w, FK_S(FK_VERSION));
+    fk_json_object_end(&w);
+    fk_json_k(&w, "paths");
+    fk_json_object(&w);
+    for (size_t i = 0; i < fk_api_table_n; i++) {
+        if (fk_api_table[i].flags & (FK_API_HIDDEN | FK_API_RPC))
+            continue;
+        fk_json_key(&w, fk_str_of(fk_api_table[i].pattern));
+        fk_json_object(&w);
+        put_endpoint(&w, c->arena, &fk_api_table[i]);
+        fk_json_object_end(&w);
+    }
+    fk_json_object_end(&w);
+    return fk_call_json_end(c, &w, err);
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of endpoints: one place from which the server's routes, the OpenAPI document and its
+// test are made.
+#include "api/api_int.h"
+
+#define PARAMS(a) .params = (a), .n_params = FK_COUNTOF(a)
+
+static const struct fk_api_param list_params[] = {
+    {"limit", "integer", "entries a page, 1 to 1000; 100 when absent"},
+    {"sort", "string",
+     "time, value, duration, samples or size; with a minus descending; -time when absent"},
+    {"cursor", "string", "next_cursor or prev_cursor of a page of the same list"},
+    {"min_value", "integer", "least total of the profile type"},
+    {"max_value", "integer", "largest total of the profile type"},
+    {"min_duration", "duration", "shortest profile"},
+    {"max_duration", "duration", "longest profile"},
+    {"has_time", "boolean", "whether samples carry their own time"},
+    {"at", "time", "instead of a page: the nearest entry of each series to this moment"},
+};
+static const struct fk_api_param tree_params[] = {
+    {"max_nodes", "integer", "nodes of the answer, the heaviest; 16384 when absent, 0 for all"},
+    {"invert", "boolean", "callers below callees: leaf functions at the root"},
+    {"order", "string", "siblings by name, or -total: the larger first"},
+};
+static const struct fk_api_param sandwich_params[] = {
+    {"function", "string", "displayed name of the function in the middle"},
+    {"max_nodes", "integer", "nodes of each tree; 16384 when absent, 0 for all"},
+    {"order", "string", "siblings by name, or -total"},
+};
+static const struct fk_api_param top_params[] = {
+    {"limit", "integer", "rows; 100 when absent, 0 for all"},
+    {"sort", "string", "self, total or name; with a minus descending; -self when absent"},
+};
+static const struct fk_api_param diff_params[] = {
+    {"mode", "string", "share of each side's total (when absent), or absolute"},
+    {"max_nodes", "integer", "nodes of the answer; 16384 when absent, 0 for all"},
+    {"order", "string", "siblings by name, or -total"},
+};
+static const struct fk_api_param diff_top_params[] = {
+    {"mode", "string", "share of each side's total (when absent), or absolute"},
+    {"limit", "integer", "rows; 100 when absent, 0 for all"},
+    {"sort", "string", "delta, self, total or name; with a minus descending; -delta when absent"},
+};
+static const struct fk_api_param series_params[] = {
+    {"step", "duration", "width of a step; chosen for about 200 points when absent"},
+    {"group_by", "string", "label; repeat for several; one group when absent"},
+    {"aggregation", "string", "auto, sum, rate or avg; auto: mean of gauges, sum of the rest"},
+    {"limit", "integer", "groups, the largest; all when absent"},
+};
+static const struct fk_api_param heatmap_params[] = {
+    {"x_buckets", "integer", "columns; 120 when absent"},
+    {"y_buckets", "integer", "rows; 40 when absent"},
+    {"step", "duration", "width of a column instead of x_buckets"},
+};
+static const struct fk_api_param export_params[] = {
+    {"format", "string", "pprof, folded, flamebearer, top.csv or top.json"},
+};
+static const struct fk_api_param names_params[] = {
+    {"prefix", "string", "only texts that begin so"},
+    {"limit", "integer", "at most so many; 1000 when absent"},
+};
+static const struct fk_api_param upload_params[] = {
+    {"format", "string", "pprof or folded; found out from the content when absent"},
+    {"labels", "string", "labels like {service_name=\"web\",pod=\"web-1\"}"},
+    {"time", "time", "overrides the time in the file"},
+    {"duration", "duration", "overrides the duration in the file"},
+    {"sample_rate", "integer", "samples a second of a folded file: adds a column of nanoseconds"},
+    {"store", "boolean", "true"},
+};
+
+const struct fk_api_endpoint fk_api_table[] = {
+    {"GET", "/api/v1/profiles", "A page of entries", fk_api_profiles, FK_API_SOURCE,
+     PARAMS(list_params), .answer = "list"},
+    {"GET", "/api/v1/profiles/{id}", "One entry with its facts and neighbours", fk_api_profile, 0,
+     .answer = "profile"},
+    {"GET", "/api/v1/flamegraph", "The merged profiles as a tree of functions", fk_api_flamegraph,
+     FK_API_SOURCE, PARAMS(tree_params), .answer = "flamegraph"},
+    {"GET", "/api/v1/sandwich", "Callers and callees of one function", fk_api_sandwich,
+     FK_API_SOURCE, PARAMS(sandwich_params), .answer = "sandwich"},
+    {"GET", "/api/v1/top", "Functions by weight", fk_api_top, FK_API_SOURCE, PARAMS(top_params),
+     .answer = "top"},
+    {"GET", "/api/v1/diff", "Two sources in one tree", fk_api_diff, FK_API_TWO_SOURCES,
+     PARAMS(diff_params), .answer = "diff"},
+    {"GET", "/api/v1/diff/top", "Functions by difference", fk_api_diff_top, FK_API_TWO_SOURCES,
+     PARAMS(diff_top_params), .answer = "difftop"},
+    {"GET", "/api/v1/series", "Values over time", fk_api_series, FK_API_SOURCE,
+     PARAMS(series_params), .answer = "series"},
+    {"GET", "/api/v1/heatmap", "Entries over time and value", fk_api_heatmap, FK_API_SOURCE,
+     PARAMS(heatmap_params), .answer = "heatmap"},
+    {"GET", "/api/v1/export", "A source as a file", fk_api_export, FK_API_SOURCE,
+     PARAMS(export_params), .answer = "file"},
+    {"GET", "/api/v1/types", "Profile types", fk_api_types, FK_API_SOURCE, .answer = "types"},
+    {"GET", "/api/v1/services", "Services", fk_api_services, FK_API_SOURCE, .answer = "services"},
+    {"GET", "/api/v1/labels", "Names of labels and of sample attributes", fk_api_labels,
+     FK_API_SOURCE, PARAMS(names_params), .answer = "labels"},
+    {"GET", "/api/v1/labels/{name}/values", "Values of one label or attribute", fk_api_label_values,
+     FK_API_SOURCE, PARAMS(names_params), .answer = "values"},
+    {"POST", "/api/v1/upload", "Stores a file of profiles", fk_api_upload, FK_API_INGEST,
+     PARAMS(upload_params), .answer = "receipt"},
+    {"GET", "/api/v1/status", "Health and sizes", fk_api_status, 0, .answer = "status"},
+    {"GET", "/api/v1/status/buildinfo", "Which server this is", fk_api_buildinfo, FK_API_LOOP,
+     .answer = "object"},
+    {"GET", "/api/openapi.json", "This document", fk_api_openapi, 0, .answer = "object"},
+    {"GET", "/metrics", "Prometheus metrics", fk_api_metrics, FK_API_HIDDEN, .answer = "text"},
+    {"GET", "/ready", "Readiness", fk_api_ready, FK_API_HIDDEN | FK_API_LOOP, .answer = "text"},
+    {"GET", "/healthz", "Liveness", fk_api_health, FK_API_HIDDEN | FK_API_LOOP, .answer = "text"},
+};
+const size_t fk_api_table_n = FK_COUNTOF(fk_api_table);

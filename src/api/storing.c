@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// From bytes to stored profiles: decode, accept, append, and the receipt that says what became of
+// them.
+#include "api/api_int.h"
+
+#include <stdio.h>
+
+struct storing {
+    struct fk_api_call *c;
+    struct fk_store_ask *ask;
+    struct fk_receipt *to;
+};
+
+static int grow(struct fk_api_call *c, struct fk_receipt *r)
+{
+    if (r->n < r->cap)
+        return 0;
+    size_t cap = r->cap ? r->cap * 2 : 4;
+    struct fk_stored *v = fk_arena_array(c->arena, cap, sizeof(*v));
+    if (!v)
+        return -FK_E_NOMEM;
+    if (r->n)
+        memcpy(v, r->v, r->n * sizeof(*v));
+    r->v = v;
+    r->cap = cap;
+    return 0;
+}
+
+// Copies what the receipt says: the decode arena goes before it is written.
+static int note_stored(struct storing *x, struct fk_id id, const struct fk_entry *e, bool arrival,
+                       struct fk_err *err)
+{
+    struct fk_arena *a = x->c->arena;
+    struct fk_stored s = {.id = id,
+                          .time_ns = e->time_ns,
+                          .duration_ns = e->duration_ns,
+                          .n_types = e->n_types,
+                          .samples = e->samples,
+                          .arrival = arrival};
+    s.type = fk_arena_array(a, FK_MAX(e->n_types, 1u), sizeof(*s.type));
+    s.type_id = fk_arena_array(a, FK_MAX(e->n_types, 1u), sizeof(*s.type_id));
+    if (!s.type || !s.type_id || grow(x->c, x->to) || fk_labels_copy(a, &e->labels, &s.labels, err))
+        return fk_fail_nomem(err);
+    for (uint32_t k = 0; k < e->n_types; k++) {
+        s.type[k] = (struct fk_entry_type){.total = e->type[k].total, .kind = e->type[k].kind};
+        s.type_id[k] = fk_entry_type_id(a, e, k);
+    }
+    x->to->v[x->to->n++] = s;
+    return 0;
+}
+
+static int on_profile(void *arg, struct fk_entry *e, struct fk_profile *p, struct fk_err *err)
+{
+    struct storing *x = arg;
+    struct fk_api *api = x->c->api;
+    struct fk_id id;
+    bool arrival = false;
+    FK_AUTO_ARENA a;
+    fk_arena_init(&a, 0);
+    int r = fk_accept(&x->ask->accept, &a, e, p, &arrival, err);
+    if (r == 0)
+        r = fk_store_append_wait(api->opts.store, x->c->tenant, e, p, &id, err);
+    if (r) {
+        api->refused_profiles++;
+        return r;
+    }
+    api->stored_profiles++;
+    api->stored_samples += e->samples;
+    if (arrival)
+        fk_report_warn(&x->to->report, "no time in the profile: the time of arrival is taken", 1,
+                       "%s", "");
+    return note_stored(x, id, e, arrival, err);
+}
+
+int fk_call_store(struct fk_api_call *c, struct fk_str bytes, struct fk_store_ask *ask,
+                  struct fk_receipt *to, struct fk_err *err)
+{
+    struct storing x = {c, ask, to};
+    FK_AUTO_ARENA a;
+    fk_arena_init(&a, (size_t)c->api->opts.limits.decode_memory);
+    ask->accept.limits = &c->api->opts.limits;
+    ask->accept.now_ns = c->now_ns;
+    int r = fk_decode(ask->format, bytes, &ask->decode, &a,
+                      (struct fk_each_profile){on_profile, &x}, &to->report, err);
+    c->api->dropped_samples += fk_report_dropped(&to->report);
+    if (r)
+        c->api->refused_profiles += to->n == 0;
+    return r;
+}
+
+// ---- receipt
+// -----------------------------------------------------------------------------------------------------
+
+static void put_stored(struct fk_json *w, const struct fk_stored *s)
+{
+    fk_json_object(w);
+    fk_json_k(w, "id");
+    fk_json_id(w, s->id);
+    fk_json_k(w, "time");
+    fk_json_time(w, s->time_ns);
+    fk_json_k(w, "duration_ns");
+    fk_json_i64(w, s->duration_ns);
+    fk_json_k(w, "labels");
+    fk_json_labels(w, &s->labels, false);
+    fk_json_k(w, "types");
+    fk_json_array(w);
+    for (uint32_t k = 0; k < s->n_types; k++) {
+        fk_json_object(w);
+        fk_json_k(w, "type");
+        fk_json_str(w, s->type_id[k]);
+        fk_json_k(w, "samples");
+        fk_json_u64(w, s->samples);
+        fk_json_k(w, "total");
+        fk_json_i64(w, s->type[k].total);
+        fk_json_object_end(w);
+    }
+    fk_json_array_end(w);
+    fk_json_object_end(w);
+}
+
+static void put_warning(struct fk_json *w, const struct fk_report_item *i)
+{
+    char text[300];
+    snprintf(text, sizeof(text), "%s (%llu)%s%s", i->reason, (unsigned long long)i->count,
+             i->detail[0] ? ": " : "", i->detail);
+    fk_json_str(w, fk_str_of(text));
+}
+
+void fk_json_receipt(struct fk_json *w, const struct fk_receipt *r)
+{
+    fk_json_k(w, "format");
+    fk_json_str(w, fk_str_of(fk_format_name(r->report.format)));
+    fk_json_k(w, "profiles");
+    fk_json_array(w);
+    for (size_t i = 0; i < r->n; i++)
+        put_stored(w, &r->v[i]);
+    fk_json_array_end(w);
+    fk_json_k(w, "dropped");
+    fk_json_array(w);
+    for (uint32_t i = 0; i < r->report.n; i++) {
+        const struct fk_report_item *x = &r->report.item[i];
+        if (!x->dropped)
+            continue;
+        fk_json_object(w);
+        fk_json_k(w, "reason");
+        fk_json_str(w, fk_str_of(x->reason));
+        fk_json_k(w, "count");
+        fk_json_u64(w, x->count);
+        if (x->detail[0]) {
+            fk_json_k(w, "detail");
+            fk_json_str(w, fk_str_of(x->detail));
+        }
+        fk_json_object_end(w);
+    }
+    fk_json_array_end(w);
+    fk_json_k(w, "warnings");
+    fk_json_array(w);
+    for (uint32_t i = 0; i < r->report.n; i++)
+        if (!r->report.item[i].dropped)
+            put_warning(w, &r->report.item[i]);
+    fk_json_array_end(w);
+}

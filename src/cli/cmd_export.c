@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// flamekeep export: profiles as a file.
+#include "cli/cli_int.h"
+
+#include <unistd.h>
+
+struct options {
+    struct fk_target_opts target;
+    struct fk_source_opts source;
+    struct fk_str format, output;
+};
+
+static int write_output(const struct options *o, const struct fk_api_answer *a, struct fk_err *err)
+{
+    char path[FK_PATH_MAX];
+    bool to_stdout = fk_str_eq(o->output, FK_S("-")) || (!o->output.n && !isatty(STDOUT_FILENO));
+    if (to_stdout)
+        return fwrite(a->body.p ? a->body.p : "", 1, a->body.n, stdout) == a->body.n &&
+                       fflush(stdout) == 0
+                   ? 0
+                   : fk_fail(err, FK_E_IO, "standard output cannot be written");
+    struct fk_str name =
+        o->output.n ? o->output : fk_str_of(a->file_name[0] ? a->file_name : "profile");
+    int r = fk_path_printf(path, err, "%.*s", FK_STR_ARG(name));
+    if (r == 0)
+        r = fk_fs_write_file(fk_fs_real(), path, fk_buf_view(&a->body), err);
+    if (r == 0)
+        fprintf(stderr, "wrote %s (%zu bytes)\n", path, a->body.n);
+    return r;
+}
+
+static int run(void *options, struct fk_opt_list *args)
+{
+    struct options *o = options;
+    struct fk_target *t;
+    struct fk_err err = {0};
+    FK_AUTO_BUF target;
+    struct fk_api_answer answer;
+    fk_buf_init(&target, 0);
+    if (fk_target_open(&o->target, &t, &err))
+        return fk_cli_fail(&err);
+    fk_ask_path(&target, "/api/v1/export");
+    fk_ask_param(&target, "format", o->format.n ? o->format : FK_S("pprof"));
+    fk_ask_source(&target, &o->source, args);
+    int r = fk_target_ask(t, &(struct fk_api_ask){.method = "GET", .target = fk_buf_view(&target)},
+                          &answer, &err);
+    if (r == 0)
+        r = write_output(o, &answer, &err);
+    fk_buf_free(&answer.body);
+    fk_target_close(t);
+    return r ? fk_cli_fail(&err) : FK_EXIT_OK;
+}
+
+static const struct fk_option rows[] = {
+    FK_TARGET_OPTIONS(struct options),
+    FK_SOURCE_OPTIONS(struct options),
+    {"--focus", "NAME", FK_OPT_STRS, offsetof(struct options, source.focus),
+     "only stacks with this function, or /regex/", NULL},
+    {"--hide", "NAME", FK_OPT_STRS, offsetof(struct options, source.hide), "takes these frames out",
+     NULL},
+    {"--collapse", "NAME", FK_OPT_STRS, offsetof(struct options, source.collapse),
+     "what it calls counts as its own", NULL},
+    {"--format", "NAME", FK_OPT_STR, offsetof(struct options, format),
+     "pprof, folded, flamebearer, top.csv, top.json", "pprof"},
+    {"--output", "FILE", FK_OPT_STR, offsetof(struct options, output),
+     "where to; - is standard output", "a name of its own on a terminal"},
+};
+const struct fk_command fk_cmd_export = {"export",
+                                         "[ID ...]",
+                                         "writes profiles as a file of another tool",
+                                         "One id and pprof gives the profile back as it was "
+                                         "uploaded. Several ids, or --query, are merged.",
+                                         rows,
+                                         FK_COUNTOF(rows),
+                                         sizeof(struct options),
+                                         run};

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// flamekeep serve: the server. Wiring only: store, API, HTTP, signals.
+#include "cli/cli_int.h"
+
+struct options {
+    struct fk_str data;
+    struct fk_opt_list listen;
+    uint64_t min_free, retention_bytes, seal_bytes, workers;
+    int64_t retention_age, seal_age;
+    bool quiet, verbose;
+    struct fk_limits limits;
+};
+
+// ---- log
+// ---------------------------------------------------------------------------------------------------------
+
+static void write_log(void *arg, enum fk_log_level level, const char *domain, struct fk_str line)
+{
+    static const char *const names[] = {"debug", "info", "warn", "error"};
+    char time_text[FK_TIME_CHARS + 1];
+    (void)arg;
+    fk_time_format(fk_clock_wall(fk_clock_real()), time_text);
+    fprintf(stderr, "%.23sZ %-5s %s: %.*s\n", time_text, names[level], domain, FK_STR_ARG(line));
+}
+
+// ---- parts
+// -------------------------------------------------------------------------------------------------------
+
+struct server {
+    const struct options *o;
+    struct fk_log log;
+    struct fk_store *store;
+    struct fk_api *api;
+    struct fk_pool *pool;
+    struct fk_http_server *http;
+    char dir[FK_PATH_MAX], spool[FK_PATH_MAX];
+    char address[FK_ADDR_CHARS];
+};
+
+static int open_store(struct server *s, struct fk_err *err)
+{
+    const struct options *o = s->o;
+    int r = fk_path_printf(s->dir, err, "%.*s", FK_STR_ARG(o->data.n ? o->data : FK_S("./data")));
+    if (r == 0)
+        r = fk_path_printf(s->spool, err, "%s/spool", s->dir);
+    if (r == 0)
+        r = fk_fs_mkdirs(fk_fs_real(), s->spool, err);
+    struct fk_store_opts so = {.dir = s->dir,
+                               .log = &s->log,
+                               .min_free = o->min_free,
+                               .retention_bytes = o->retention_bytes,
+                               .retention_age_ns = o->retention_age,
+                               .seal_bytes = o->seal_bytes,
+                               .seal_age_ns = o->seal_age};
+    return r ? r : fk_store_open(&so, &s->store, err);
+}
+
+static int listen_on(struct server *s, struct fk_str text, struct fk_err *err)
+{
+    struct fk_addr address, bound;
+    int r = fk_addr_parse(text, 4040, &address, err);
+    if (r == 0)
+        r = fk_http_server_listen(s->http, &address, &bound, err);
+    if (r == 0 && !s->address[0])
+        fk_addr_format(&bound, s->address);
+    return r;
+}
+
+static int open_http(struct server *s, struct fk_err *err)
+{
+    const struct options *o = s->o;
+    size_t n;
+    const struct fk_http_route *routes = fk_api_routes(s->api, &n);
+    unsigned workers =
+        o->workers ? (unsigned)FK_MIN(o->workers, (uint64_t)256) : FK_MAX(4u, 2 * fk_cpu_count());
+    int r =
+        fk_pool_new(&(struct fk_pool_opts){.workers = workers, .name = "worker"}, &s->pool, err);
+    if (r)
+        return r;
+    struct fk_http_server_opts ho = {.routes = routes,
+                                     .routes_n = n,
+                                     .pool = s->pool,
+                                     .limits = fk_http_limits_default(),
+                                     .spool_folder = s->spool};
+    if ((r = fk_http_server_new(&ho, &s->http, err)))
+        return r;
+    if (o->listen.n == 0)
+        r = listen_on(s, FK_S("127.0.0.1:4040"), err);
+    for (size_t i = 0; r == 0 && i < o->listen.n; i++)
+        r = listen_on(s, o->listen.v[i], err);
+    if (r == 0)
+        r = fk_http_server_start(s->http, err);
+    if (r == 0)
+        fk_api_set_server(s->api, s->http);
+    return r;
+}
+
+static void close_parts(struct server *s)
+{
+    if (s->api)
+        fk_api_set_ready(s->api, false);
+    if (s->http)
+        fk_http_server_drain(s->http, 10 * FK_NS_PER_S);
+    fk_http_server_free(s->http);
+    fk_pool_free(s->pool);
+    fk_api_free(s->api);
+    fk_store_close(s->store);
+}
+
+// ---- signals
+// -----------------------------------------------------------------------------------------------------
+
+struct stopping {
+    struct fk_loop *loop;
+    const struct fk_log *log;
+};
+
+static void on_signal(void *arg, int signo)
+{
+    struct stopping *x = arg;
+    fk_logf(x->log, FK_LOG_INFO, "serve", "stopping on signal %d: finishing what is in flight",
+            signo);
+    fk_loop_stop(x->loop);
+}
+
+// Until SIGTERM or SIGINT.
+static int run_until_stopped(struct server *s, struct fk_err *err)
+{
+    struct fk_signals signals;
+    struct stopping x = {.log = &s->log};
+    int r = fk_loop_new(fk_clock_real(), &x.loop, err);
+    if (r)
+        return r;
+    if ((r = fk_signals_open(&signals, x.loop, on_signal, &x, err)) == 0) {
+        fprintf(stderr, "flamekeep %s listens on http://%s, data in %s\n", FK_VERSION, s->address,
+                s->dir);
+        r = fk_loop_run(x.loop, err);
+        fk_signals_close(&signals);
+    }
+    fk_loop_free(x.loop);
+    return r;
+}
+
+// Limits that were not given take their defaults.
+static void complete_limits(struct fk_limits *l)
+{
+    for (size_t i = 0; i < fk_limit_count; i++) {
+        uint64_t *value = (uint64_t *)(void *)((char *)l + fk_limit_table[i].offset);
+        if (*value == 0)
+            *value = fk_limit_table[i].value;
+    }
+}
+
+static int run(void *options, struct fk_opt_list *args)
+{
+    struct options *o = options;
+    struct fk_err err = {0};
+    if (args->n) {
+        fprintf(stderr, "flamekeep: serve takes no arguments\n");
+        return FK_EXIT_USAGE;
+    }
+    struct server s = {.o = o,
+                       .log = {.write = write_log,
+                               .least = o->quiet     ? FK_LOG_ERROR
+                                        : o->verbose ? FK_LOG_DEBUG
+                                                     : FK_LOG_INFO}};
+    complete_limits(&o->limits);
+    fk_signals_block(); // before any thread is there
+    (void)fk_process_raise_fds(1 << 16, NULL, NULL);
+    int r = open_store(&s, &err);
+    if (r == 0)
+        r = fk_api_new(&(struct fk_api_opts){.store = s.store, .limits = o->limits, .log = &s.log},
+                       &s.api, &err);
+    if (r == 0)
+        r = open_http(&s, &err);
+    if (r == 0) {
+        fk_api_set_ready(s.api, true);
+        r = run_until_stopped(&s, &err);
+    }
+    close_parts(&s);
+    return r ? fk_cli_fail(&err) : FK_EXIT_OK;
+}
+
+#define LIMIT_KIND_bytes FK_OPT_BYTES
+#define LIMIT_KIND_count FK_OPT_COUNT
+#define LIMIT_KIND_ns    FK_OPT_DURATION
+#define LIMIT_ARG_bytes  "SIZE"
+#define LIMIT_ARG_count  "N"
+#define LIMIT_ARG_ns     "DURATION"
+#define LIMIT_ROW(member, flag, value, unit, text)                                                 \
+    {flag, LIMIT_ARG_##unit, LIMIT_KIND_##unit, offsetof(struct options, limits.member), text,     \
+     NULL},
+
+static const struct fk_option rows[] = {
+    {"--data", "DIR", FK_OPT_STR, offsetof(struct options, data), "folder of the data", "./data"},
+    {"--listen", "ADDRESS", FK_OPT_STRS, offsetof(struct options, listen), "address and port",
+     "127.0.0.1:4040"},
+    {"--min-free", "SIZE", FK_OPT_BYTES, offsetof(struct options, min_free),
+     "room that must stay free on the disk", "256MiB or 2 %"},
+    {"--retention-age", "DURATION", FK_OPT_DURATION, offsetof(struct options, retention_age),
+     "blocks older than this go; -1s: never", "31d"},
+    {"--retention-bytes", "SIZE", FK_OPT_BYTES, offsetof(struct options, retention_bytes),
+     "blocks beyond this go, the oldest first", "80 % of own and free bytes"},
+    {"--seal-bytes", "SIZE", FK_OPT_BYTES, offsetof(struct options, seal_bytes),
+     "packs are sealed into blocks at this size", "64MiB"},
+    {"--seal-age", "DURATION", FK_OPT_DURATION, offsetof(struct options, seal_age),
+     "or at this age", "10m"},
+    {"--workers", "N", FK_OPT_COUNT, offsetof(struct options, workers),
+     "threads that decode and query", "twice the processors, at least 4"},
+    FK_LIMITS(LIMIT_ROW){"--quiet", NULL, FK_OPT_FLAG, offsetof(struct options, quiet),
+                         "errors only", NULL},
+    {"--verbose", NULL, FK_OPT_FLAG, offsetof(struct options, verbose), "everything", NULL},
+};
+const struct fk_command fk_cmd_serve = {
+    "serve", "", "runs the server", NULL, rows, FK_COUNTOF(rows), sizeof(struct options), run};

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where questions go: a server, or the API in this process over a data folder.
+#include "cli/cli_int.h"
+
+#include <stdlib.h>
+
+struct fk_target {
+    struct fk_store *store;
+    struct fk_api *api;
+    struct fk_http_client *client;
+};
+
+static int open_local(struct fk_target *t, struct fk_str dir, struct fk_err *err)
+{
+    char path[FK_PATH_MAX];
+    int r = fk_path_printf(path, err, "%.*s", FK_STR_ARG(dir));
+    struct fk_store_opts o = {.dir = path, .run_inline = true};
+    if (r == 0)
+        r = fk_store_open(&o, &t->store, err);
+    if (r == 0)
+        r = fk_api_new(&(struct fk_api_opts){.store = t->store, .limits = fk_limits_default()},
+                       &t->api, err);
+    return r;
+}
+
+static int open_remote(struct fk_target *t, struct fk_str server, struct fk_err *err)
+{
+    char url[1024];
+    const char *env = getenv("FLAMEKEEP_SERVER");
+    if (server.n)
+        snprintf(url, sizeof(url), "%.*s", FK_STR_ARG(server));
+    else
+        snprintf(url, sizeof(url), "%s", env ? env : "http://127.0.0.1:4040");
+    return fk_http_client_new(
+        &(struct fk_http_client_opts){.url = url, .body_max = (uint64_t)4 << 30}, &t->client, err);
+}
+
+int fk_target_open(const struct fk_target_opts *o, struct fk_target **ret, struct fk_err *err)
+{
+    if (o->data.n && o->server.n)
+        return fk_fail_param(err, "--data", "--data and --server exclude each other");
+    struct fk_target *t = fk_calloc(1, sizeof(*t));
+    if (!t)
+        return fk_fail_nomem(err);
+    int r = o->data.n ? open_local(t, o->data, err) : open_remote(t, o->server, err);
+    if (r) {
+        fk_target_close(t);
+        return r;
+    }
+    *ret = t;
+    return 0;
+}
+
+void fk_target_close(struct fk_target *t)
+{
+    if (!t)
+        return;
+    fk_api_free(t->api);
+    fk_store_close(t->store);
+    fk_http_client_free(t->client);
+    fk_free(t);
+}
+
+struct fk_store *fk_target_store(struct fk_target *t)
+{
+    return t->store;
+}
+
+static int ask_server(struct fk_target *t, const struct fk_api_ask *ask, struct fk_api_answer *ret,
+                      struct fk_err *err)
+{
+    ptrdiff_t mark = fk_str_chr(ask->target, '?');
+    struct fk_http_field type = {FK_S("Content-Type"), ask->content_type};
+    struct fk_http_ask a = {.method = ask->method,
+                            .path = mark < 0 ? ask->target : fk_str_head(ask->target, (size_t)mark),
+                            .query =
+                                mark < 0 ? FK_S("") : fk_str_from(ask->target, (size_t)mark + 1),
+                            .fields = &type,
+                            .fields_n = ask->content_type.n ? 1 : 0,
+                            .body = ask->body,
+                            .has_body = ask->body.n > 0};
+    struct fk_http_reply reply = {0};
+    int r = fk_http_client_call(t->client, &a, &reply, err);
+    if (r == 0) {
+        ret->status = reply.status;
+        snprintf(ret->type, sizeof(ret->type), "%.*s",
+                 FK_STR_ARG(fk_http_reply_field(&reply, "Content-Type")));
+        struct fk_str name = fk_http_reply_field(&reply, "Content-Disposition");
+        ptrdiff_t at = fk_str_find(name, FK_S("filename=\""));
+        if (at >= 0) {
+            name = fk_str_from(name, (size_t)at + 10);
+            at = fk_str_chr(name, '"');
+            snprintf(ret->file_name, sizeof(ret->file_name), "%.*s",
+                     FK_STR_ARG(fk_str_head(name, at < 0 ? 0 : (size_t)at)));
+        }
+        ret->body = reply.body;
+        fk_buf_init(&reply.body, 0);
+    }
+    fk_http_reply_free(&reply);
+    return r;
+}
+
+// The sentence of a problem answer.
+static int refusal(struct fk_api_answer *a, struct fk_err *err)
+{
+    FK_AUTO_ARENA arena;
+    struct fk_value *v;
+    struct fk_str text = {NULL, 0};
+    fk_arena_init(&arena, 1 << 20);
+    if (fk_value_parse(fk_buf_view(&a->body), &arena, &v, NULL) == 0) {
+        text = fk_value_text(v, "detail");
+        if (!text.n)
+            text = fk_value_text(v, "message");
+    }
+    enum fk_error code = a->status == 404   ? FK_E_NOTFOUND
+                         : a->status == 400 ? FK_E_INVALID
+                                            : FK_E_IO;
+    if (!text.n)
+        return fk_fail(err, code, "the server answered %d", a->status);
+    return fk_fail(err, code, "%.*s", FK_STR_ARG(text));
+}
+
+int fk_target_ask(struct fk_target *t, const struct fk_api_ask *ask, struct fk_api_answer *ret,
+                  struct fk_err *err)
+{
+    int r = 0;
+    *ret = (struct fk_api_answer){0};
+    fk_buf_init(&ret->body, 0);
+    if (t->api)
+        fk_api_local(t->api, ask, ret);
+    else
+        r = ask_server(t, ask, ret, err);
+    if (r == 0 && ret->status >= 400)
+        r = refusal(ret, err);
+    if (r)
+        fk_buf_free(&ret->body);
+    return r;
+}
+
+// ---- targets
+// -----------------------------------------------------------------------------------------------------
+
+void fk_ask_path(struct fk_buf *b, const char *path)
+{
+    fk_buf_clear(b);
+    fk_buf_cstr(b, path);
+}
+
+void fk_ask_param(struct fk_buf *b, const char *name, struct fk_str value)
+{
+    if (!value.n)
+        return;
+    fk_buf_byte(b, fk_str_chr(fk_buf_view(b), '?') < 0 ? '?' : '&');
+    fk_buf_cstr(b, name);
+    fk_buf_byte(b, '=');
+    fk_http_percent_put(b, value, false);
+}
+
+void fk_ask_source(struct fk_buf *b, const struct fk_source_opts *s, const struct fk_opt_list *ids)
+{
+    const struct {
+        const char *name;
+        const struct fk_opt_list *list;
+    } lists[] = {{"id", ids}, {"focus", &s->focus}, {"hide", &s->hide}, {"collapse", &s->collapse}};
+    fk_ask_param(b, "query", s->query);
+    fk_ask_param(b, "from", s->from);
+    fk_ask_param(b, "until", s->until);
+    fk_ask_param(b, "type", s->type);
+    for (size_t i = 0; i < FK_COUNTOF(lists); i++)
+        for (size_t k = 0; lists[i].list && k < lists[i].list->n; k++)
+            fk_ask_param(b, lists[i].name, lists[i].list->v[k]);
+}
