@@ -26,8 +26,8 @@ struct rows {
     uint32_t n_sets;
     size_t n_attrs, attrs_cap, sets_cap;
 
-    int64_t *now;      // values of the sample being read
-    uint64_t n_values; // how many it had
+    uint32_t n_types;
+    uint64_t n_values; // how many the row being read had
     uint64_t missing;  // locations it has that are not there
 
     bool take_time;       // decode time labels
@@ -226,11 +226,12 @@ static int close_set(struct rows *r, size_t begin)
 // ---- rows
 // ----------------------------------------------------------------------------------------------------------
 
+// Straight into the columns, at the place of the row being read (there is one more than rows).
 static inline void add_value(struct rows *r, uint64_t v)
 {
-    if (r->n_values < r->d->n_types)
-        r->now[r->n_values] = (int64_t)v;
-    r->n_values++;
+    uint64_t k = r->n_values++;
+    if (FK_LIKELY(k < r->n_types))
+        r->value[k][r->n] = (int64_t)v;
 }
 
 static int add_values(struct rows *r, struct fk_cur c)
@@ -310,9 +311,9 @@ static int read_fields(struct rows *r, struct fk_cur c, struct fk_err *err)
 // A row whose values or locations are not what the file says it has cannot be counted right.
 static bool keep(struct rows *r)
 {
-    if (FK_LIKELY(r->n_values == r->d->n_types && !r->missing))
+    if (FK_LIKELY(r->n_values == r->n_types && !r->missing))
         return true;
-    if (r->n_values != r->d->n_types)
+    if (r->n_values != r->n_types)
         r->dropped_values++;
     else
         r->dropped_locations++;
@@ -337,8 +338,6 @@ static int read_row(struct rows *r, struct fk_cur c, struct fk_err *err)
     if (close_set(r, attrs))
         return pprof_nomem(r->d, err);
     r->stack[r->n] = close_stack(r, frames);
-    for (uint32_t k = 0; k < r->d->n_types; k++)
-        r->value[k][r->n] = r->now[k];
     if (r->take_time)
         r->time_ns[r->n] = r->timed ? r->time : FK_NO_TIME;
     r->n++;
@@ -370,11 +369,11 @@ static int alloc_rows(struct rows *r, struct fk_err *err)
     r->frame = fk_arena_array(a, r->frames_cap, sizeof(*r->frame));
     r->set_begin = fk_arena_array(a, r->sets_cap, sizeof(*r->set_begin));
     r->value = fk_arena_array(a, d->n_types, sizeof(*r->value));
-    r->now = fk_arena_array(a, d->n_types, sizeof(*r->now));
-    if (!r->stack || !r->stack_begin || !r->frame || !r->set_begin || !r->value || !r->now)
+    r->n_types = d->n_types;
+    if (!r->stack || !r->stack_begin || !r->frame || !r->set_begin || !r->value)
         return pprof_nomem(d, err);
     for (uint32_t k = 0; k < d->n_types; k++)
-        if (!(r->value[k] = fk_arena_array(a, r->cap, sizeof(**r->value))))
+        if (!(r->value[k] = fk_arena_array(a, r->cap + 1, sizeof(**r->value))))
             return pprof_nomem(d, err);
     return 0;
 }
