@@ -39,15 +39,15 @@ first_run() {
 
 inside() {
     local bad=0
-    cd /root/flamekeep || exit 1
+    mkdir -p build
     if [ -f src/cli/main.c ]; then
-        if first_run /root/run1.log 1500; then
+        if first_run build/fresh-run1.log 1500; then
             echo "fresh: first run: up after $((UP / 1000)) s, its own profile listed $LISTED ms later"
             [ "$LISTED" -le 30000 ] || { echo 'fresh: FAILED: that is more than 30 s'; bad=1; }
         else
             echo 'fresh: FAILED: the first run'; bad=1
         fi
-        if first_run /root/run2.log 60; then
+        if first_run build/fresh-run2.log 60; then
             echo "fresh: second run: up after $UP ms"
             [ "$UP" -lt 2000 ] || { echo 'fresh: FAILED: that is more than 2 s'; bad=1; }
         else
@@ -116,9 +116,9 @@ one() {
     mkdir -p "build/fresh/debs-$suite" "$ROOT/var/cache/apt/archives"
     mount --bind "build/fresh/debs-$suite" "$ROOT/var/cache/apt/archives" || return 1
     mount -t proc proc "$ROOT/proc" || return 1
-    git -c safe.directory='*' clone -q --no-hardlinks . "$ROOT/root/flamekeep" || return 1
+    git -c safe.directory='*' clone -q --no-hardlinks . "$ROOT/flamekeep" || return 1
     env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 TERM=dumb \
-        chroot "$ROOT" /root/flamekeep/tests/fresh.sh --inside
+        chroot "$ROOT" /flamekeep/tests/fresh.sh --inside
     code=$?
     leave
     return $code

@@ -7,7 +7,7 @@ an entry without a reason, or one that no longer matches anything, is a violatio
 import os, subprocess, sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SKIPPED = ('build/', 'node_modules/', 'dist/', '.cache/')
+SKIPPED = ('build/', 'node_modules/', 'dist/', '.cache/', '__pycache__/', 'data/')
 
 
 def files(*suffixes, under=''):
