@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What an unmodified client pushed is found again:  kept.py SERVER_URL CLIENT CLIENT_LOG
+
+Asks the server's own API for the entries of service interop.CLIENT, their labels, types and functions, and looks for
+complaints in the client's log.  Prints one line a check and "N passed, N failed"."""
+import json, re, sys, urllib.error, urllib.parse, urllib.request
+
+# Labels on every entry; names whose values checkout and search must be found on entries or samples; types; functions.
+BUSY = ({'checkout', 'search'},)
+CLIENTS = {
+    'go': ({'region', 'hostname', 'version'}, {'handler'},
+           ['process_cpu:cpu:', 'memory:alloc_space:', 'memory:inuse_space:', 'goroutine'], BUSY),
+    'python': ({'region', 'hostname'}, {'handler'}, ['process_cpu:cpu:'], BUSY),
+    'node': ({'region', 'hostname'}, {'handler'}, ['wall:wall:', 'memory:inuse_space:'], BUSY),
+    'rust': ({'region', 'hostname'}, {'handler'}, ['process_cpu:cpu:'], BUSY),
+    'rust-legacy': (set(), {'handler', 'region', 'hostname'}, ['process_cpu:cpu:'], BUSY),
+    'curl': ({'region', 'hostname'}, set(), ['process_cpu:', 'wall:', 'memory:alloc_space:'], ()),
+}
+COMPLAINT = re.compile(r'\b(error|panic|fatal|traceback|refused|status(?: code)?[:= ]+[45]\d\d)\b', re.I)
+
+
+class Server:
+    def __init__(self, url, service):
+        self.url = url.rstrip('/')
+        self.source = {'query': '{service_name="%s"}' % service, 'from': 'now-1h', 'until': 'now+1m'}
+
+    def get(self, path, **more):
+        query = urllib.parse.urlencode({**self.source, **more})
+        try:
+            with urllib.request.urlopen(f'{self.url}{path}?{query}', timeout=60) as r:
+                return json.load(r)
+        except urllib.error.HTTPError as e:
+            sys.exit(f'{path}?{query}: {e.code} {e.read().decode(errors="replace")}')
+
+
+def checks(server, client, log):
+    labels, spread, types, functions = CLIENTS[client]
+    entries = server.get('/api/v1/profiles', limit=1000)['profiles']
+    yield 'entries are listed', bool(entries), f'{len(entries)}'
+    for name in sorted(labels):
+        missing = [e['id'] for e in entries if not e['labels'].get(name)]
+        yield f'label {name} on every entry', entries and not missing, f'missing on {missing[:3]}'
+    for name in sorted(spread):
+        values = {v['value'] for v in server.get(f'/api/v1/labels/{name}/values')['values']}
+        want = {'checkout', 'search'} if name == 'handler' else None
+        yield f'values of {name}', bool(values) and (not want or want <= values), f'{sorted(values)[:10]}'
+    have = [t['type'] for t in server.get('/api/v1/types')['types']]
+    for prefix in types:
+        yield f'type {prefix}', any(t.startswith(prefix) for t in have), f'{have}'
+    for wanted in functions:
+        cpu = next((t for t in have if t.startswith(('process_cpu:cpu:', 'wall:wall:'))), None)
+        rows = server.get('/api/v1/top', type=cpu, limit=1000)['rows'] if cpu else []
+        for name in sorted(wanted):
+            yield f'function {name}', any(name in r['function'] for r in rows), f'{len(rows)} rows of {cpu}'
+    lines = [l.strip() for l in open(log, errors='replace') if COMPLAINT.search(l)]
+    yield 'no complaint in the client\'s log', not lines, ' | '.join(lines[:3])
+
+
+def main(url, client, log):
+    good = bad = 0
+    for what, ok, detail in checks(Server(url, f'interop.{client}'), client, log):
+        good, bad = good + bool(ok), bad + (not ok)
+        if not ok:
+            print(f'FAILED: {what}: {detail}')
+    print(f'{good} passed, {bad} failed')
+    return bad > 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(*sys.argv[1:]))
