@@ -42,10 +42,10 @@ struct fk_http_reply {
 int fk_http_client_new(const struct fk_http_client_opts *opts, struct fk_http_client **ret,
                        struct fk_err *err);
 void fk_http_client_free(struct fk_http_client *c); // NULL is fine
-// One exchange, on the kept connection if there is one (anew, once, when the server had closed it
-// before a byte of the answer came and the request could be sent again whole). Any status is
-// success, redirects are FK_E_UNSUPPORTED. FK_E_TIMEOUT, FK_E_IO, FK_E_NOTFOUND (host name),
-// FK_E_FORMAT (not HTTP), FK_E_LIMIT. Not for several threads at a time.
+// One exchange, on the kept connection if it is still open (GET and HEAD once more when the server
+// closed it before a byte of the answer came). Any status is success, but redirects are
+// FK_E_UNSUPPORTED. FK_E_TIMEOUT, FK_E_IO, FK_E_NOTFOUND (host name), FK_E_FORMAT (not HTTP),
+// FK_E_LIMIT, FK_E_CANCELLED. Not for several threads at a time.
 int fk_http_client_call(struct fk_http_client *c, const struct fk_http_ask *ask,
                         struct fk_http_reply *ret, struct fk_err *err);
 struct fk_str fk_http_reply_field(const struct fk_http_reply *r, const char *name);

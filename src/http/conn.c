@@ -320,18 +320,13 @@ static bool answer_over(struct fk_http_conn *c)
     if (c->state == BODY && c->keep)
         return false; // the rest of the body is read away first
     bool complete = c->state == WAIT && !c->read_end;
-    bool unread = c->state == BODY || c->held.n || !c->body.over || !c->ex->complete;
     leave(c, true);
     if (c->keep && complete) {
         enter(c, IDLE);
         return c->held.n > 0;
     }
-    if (c->read_end || !unread) {
-        // Everything was read, so closing does not take the answer away from the client.
-        enter(c, c->read_end ? DEAD : LINGER);
-    } else {
-        enter(c, LINGER);
-    }
+    // Closing at once could take the answer away from a client that still sends (RFC 9112 §9.6).
+    enter(c, c->read_end ? DEAD : LINGER);
     if (c->state == LINGER)
         fk_net_end_writes(c->io.fd);
     return false;

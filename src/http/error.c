@@ -111,7 +111,7 @@ void fk_http_res_fail(struct fk_http_res *res, int status, const struct fk_err *
     if (status == 0)
         status = fk_http_status_of(err);
     fk_http_res_status(res, status);
-    if (status == 503 || status == 429)
+    if ((status == 503 || status == 429) && !fk_http_res_has(res, "Retry-After"))
         fk_http_res_set(res, "Retry-After", FK_S("1"));
     if (route && route->error)
         route->error(res, status, err);

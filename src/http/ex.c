@@ -241,7 +241,8 @@ void fk_http_ex_sent(struct fk_http_ex *ex, uint64_t n)
     fk_mutex_unlock(&res->lock);
 }
 
-static void tell_access(struct fk_http_ex *ex, int status, bool sent_all, int64_t duration)
+static void tell_access(struct fk_http_ex *ex, int status, bool sent_all, int64_t duration,
+                        int64_t run_ns)
 {
     const struct fk_http_server_opts *o = &ex->loop->server->opts;
     if (!o->access)
@@ -256,7 +257,7 @@ static void tell_access(struct fk_http_ex *ex, int status, bool sent_all, int64_
                                .bytes_out = ex->bytes_out,
                                .start_ns = ex->req.start_ns,
                                .duration_ns = duration,
-                               .run_ns = ex->run_ns};
+                               .run_ns = run_ns};
     o->access(o->arg, &a);
 }
 
@@ -284,12 +285,13 @@ void fk_http_ex_leave(struct fk_http_ex *ex, bool sent_all)
     int64_t duration = fk_clock_mono(fk_clock_real()) - ex->mono_ns;
     fk_mutex_lock(&ex->res.lock);
     int status = ex->res.begun ? ex->res.status : 0;
+    int64_t run = ex->res.ended ? ex->run_ns : 0; // else the handler still runs
     fk_mutex_unlock(&ex->res.lock);
     ex->conn = NULL;
     tell_sink(ex);
     if (ex->handed) {
         fk_http_count(ex, sent_all ? status : 0, duration);
-        tell_access(ex, status, sent_all, duration);
+        tell_access(ex, status, sent_all, duration, run);
     }
     maybe_free(ex);
 }

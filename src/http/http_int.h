@@ -138,6 +138,7 @@ void fk_http_ex_pull(struct fk_http_ex *ex, struct fk_http_pull *ret);
 void fk_http_ex_sent(struct fk_http_ex *ex, uint64_t n); // bytes left the process
 
 void fk_http_res_init(struct fk_http_res *res, struct fk_http_ex *ex);
+bool fk_http_res_has(const struct fk_http_res *res, const char *name); // such a field was set
 void fk_http_res_free(struct fk_http_res *res);
 void fk_http_res_reset(struct fk_http_res *res); // forgets fields and body; not begun yet
 

@@ -130,7 +130,7 @@ int fk_http_res_trailer(struct fk_http_res *res, const char *name, struct fk_str
     return fk_vec_push(&res->trailers, f) ? lost(res, FK_E_NOMEM) : 0;
 }
 
-static bool has_field(const struct fk_http_res *res, const char *name)
+bool fk_http_res_has(const struct fk_http_res *res, const char *name)
 {
     for (size_t i = 0; i < res->fields.n; i++)
         if (fk_str_eq_nocase(res->fields.v[i].name, fk_str_of(name)))
@@ -343,7 +343,7 @@ static void maybe_gzip(struct fk_http_res *res)
     for (size_t i = 0; i < res->fields.n; i++)
         if (fk_str_eq_nocase(res->fields.v[i].name, FK_S("Content-Type")))
             type = res->fields.v[i].value;
-    if (b->n < 1400 || !compressible(type) || has_field(res, "Content-Encoding") ||
+    if (b->n < 1400 || !compressible(type) || fk_http_res_has(res, "Content-Encoding") ||
         fk_http_on_loop(res->ex->loop))
         return;
     fk_http_res_add(res, "Vary", FK_S("Accept-Encoding"));
