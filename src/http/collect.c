@@ -353,6 +353,8 @@ static int append(struct fk_http_ex *ex, struct fk_buf *b, const uint8_t *p, siz
         uint64_t length = ex->content_length > 0 ? (uint64_t)ex->content_length : 0;
         if (length >= b->n + n && length < cap)
             cap = (size_t)length;
+        if (b == &ex->collect.stage) // written away as soon as it is that long
+            cap = FK_MAX(b->n + n, FK_MIN(cap, STAGE + FK_HTTP_READ));
         int rc = charge_memory(ex, cap - was, err);
         if (rc)
             return rc;
