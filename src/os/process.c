@@ -114,7 +114,8 @@ int fk_process_raise_fds(uint64_t want, uint64_t *ret_got, struct fk_err *err)
         if (setrlimit(RLIMIT_NOFILE, &fds))
             return fk_fail_errno(err, errno, "cannot raise the limit of open files");
     }
-    *ret_got = fds.rlim_cur;
+    if (ret_got)
+        *ret_got = fds.rlim_cur;
     return 0;
 }
 

@@ -17,7 +17,8 @@ struct fk_process_facts {
 
 // From /proc/self and getrusage; a fact that cannot be had is 0.
 int fk_process_facts(struct fk_process_facts *ret, struct fk_err *err);
-// Raises the limit of open files to `want` or the highest allowed; the limit in force in *ret_got.
+// Raises the limit of open files to `want` or the highest allowed; the limit in force in *ret_got
+// (may be NULL).
 int fk_process_raise_fds(uint64_t want, uint64_t *ret_got, struct fk_err *err);
 // Memory that this process may use: that of the machine, or the limit of its control group (v2 or
 // v1) if that is lower.
