@@ -28,7 +28,7 @@ first_profile() {
 
 stop() {
     trap - INT TERM
-    [ -n "${FEED:-}" ] && kill "$FEED" 2>/dev/null
+    kill $FEED $TAIL 2>/dev/null
     [ -n "${SERVER:-}" ] && kill -TERM "$SERVER" 2>/dev/null && wait "$SERVER"
     exit 0
 }
@@ -46,13 +46,14 @@ main() {
         say 'built: build/release/flamekeep'
         exit 0
     fi
-    SERVER='' FEED='' URL=''
+    SERVER='' FEED='' TAIL='' URL=''
     trap stop INT TERM
     start_server "$log" --data "$data" "$@" || exit 1
     say "Flamekeep is up:  $URL      data: $data      Ctrl-C ends it"
     first_profile &
     FEED=$!
     tail -n +1 -s 0.5 -f --pid="$SERVER" "$log" &
+    TAIL=$!
     wait "$SERVER"
     code=$?
     [ "$code" = 0 ] || say "the server ended with $code; $log says why"
