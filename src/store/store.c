@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #define RETAIN_EVERY_NS (60 * FK_NS_PER_S)
+#define MANY_PACKS      16 // left by commands that opened the folder for a push or two
 
 static void defaults(struct fk_store_opts *o)
 {
@@ -181,6 +182,10 @@ int fk_store_open(const struct fk_store_opts *opts, struct fk_store **ret, struc
         return r;
     }
     s->opts.rebuild = false;
+    if (opts->run_inline && s->head->packs.n >= MANY_PACKS && (r = fk_store_seal(s, err))) {
+        fk_store_close(s);
+        return r;
+    }
     *ret = s;
     return 0;
 }
