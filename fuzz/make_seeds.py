@@ -70,6 +70,26 @@ def made():
     deflated = [gzip.compress(b'hello' * 50), zlib.compress(b'hello' * 50),
                 bytes.fromhex('28b52ffd2005290000') + b'hello', gzip.compress(bytes(1 << 21))]
     yield 'fuzz_inflate', deflated + [deflated[0] + deflated[0] + b'junk']
+    yield from made_http()
+
+
+def made_http():
+    post = b'POST /a?x=1&y=%20 HTTP/1.1\r\nHost: x\r\n'
+    yield 'fuzz_http1', [b'\x03' + s for s in (
+        b'GET //a/b?c=d HTTP/1.1\r\nHost: x:1\r\nConnection: close\r\n\r\n',
+        b'GET http://x/a HTTP/1.0\r\n\r\n', post + b'Content-Length: 5\r\n\r\nhello',
+        post + b'Transfer-Encoding: chunked\r\n\r\n5;a=b\r\nhello\r\n0\r\nA: b\r\n\r\n',
+        post + b'Expect: 100-continue\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\n',
+        b'GET / HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n\r\n', b'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+        b'OPTIONS * HTTP/1.1\r\nHost: x\r\nUpgrade: h2c\r\nConnection: upgrade\r\n\r\n',
+        b'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok',
+        b'HTTP/1.0 301 Moved\r\nLocation: /\r\nTransfer-Encoding: chunked\r\n\r\n')]
+    form = b'multipart/form-data; boundary="X"\n--X\r\nContent-Disposition: form-data; name="p\\"q"; '
+    yield 'fuzz_multipart', [
+        form + b'filename="a"\r\nContent-Type: a/b\r\n\r\nbytes\r\n--X\r\n\r\n\r\n--X--\r\n',
+        form + b'filename=b\r\n\r\n--X\r\nA: b\r\n\r\n--Y\r\n--X--', b'multipart/x;boundary=a\nb']
+    yield 'fuzz_url', [b'a=1&b=x%20y+z&a=2&c&=d', b'text/html, */*;q=0.1', b'gzip;q=0.5, *;q=0',
+                       b'multipart/form-data; boundary="a\\"b"', b'http://[::1]:80/a?b#c', b'W/"x", "y"']
 
 
 def copied():

@@ -247,7 +247,7 @@ static void drop_stale(struct fk_http_client *c)
 static int try_call(struct fk_http_client *c, const struct fk_http_ask *a, struct fk_str head,
                     struct fk_http_reply *ret, struct fk_err *err)
 {
-    bool early, keep = false;
+    bool early = false, keep = false;
     c->got_any = false;
     int rc = c->fd < 0 ? connect_any(c, err) : 0;
     if (!rc)
