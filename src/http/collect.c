@@ -18,7 +18,8 @@ void fk_http_collect_free(struct fk_http_ex *ex)
 {
     struct fk_http_collect *c = &ex->collect;
     struct fk_http_server *s = ex->loop->server;
-    atomic_fetch_sub_explicit(&s->memory, c->charged_memory, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&s->memory, c->charged_memory + c->charged_head,
+                              memory_order_relaxed);
     atomic_fetch_sub_explicit(&s->spool, c->charged_spool, memory_order_relaxed);
     fk_buf_free(&c->body);
     fk_buf_free(&c->stage);
@@ -60,6 +61,18 @@ static void uncharge_memory(struct fk_http_ex *ex)
     atomic_fetch_sub_explicit(&ex->loop->server->memory, ex->collect.charged_memory,
                               memory_order_relaxed);
     ex->collect.charged_memory = 0;
+}
+
+bool fk_http_ex_charge_head(struct fk_http_ex *ex, struct fk_err *err)
+{
+    uint64_t had = ex->collect.charged_head, have = ex->head.cap;
+    if (have <= 4096 || have == had)
+        return true;
+    if (charge_memory(ex, have - had, err))
+        return false;
+    ex->collect.charged_memory -= have - had; // kept apart: it stays until the end
+    ex->collect.charged_head = have;
+    return true;
 }
 
 // --- a store of bytes, first in memory, then in a file; used for both the raw body and the
@@ -245,7 +258,7 @@ static int decode_body(struct fk_http_ex *ex, struct fk_err *err)
     struct fk_size_limit limit = {r->decoded_max ? r->decoded_max : r->body_max,
                                   r->decoded_max ? r->decoded_flag : r->body_flag, "the body"};
     enum fk_zip kind = FK_ZIP_NONE;
-    int rc = r->keep_encoding ? 0 : coding_of(ex, &kind, err);
+    int rc = r->keep_encoding || !ex->req.wire_body ? 0 : coding_of(ex, &kind, err);
     if (rc)
         return rc;
     struct fk_str raw;
@@ -306,7 +319,7 @@ static void collect_headers(void *arg, struct fk_http_req *req, struct fk_http_r
     const struct fk_http_limits *l = &ex->loop->server->opts.limits;
     struct fk_err err;
     enum fk_zip kind;
-    if (!req->route->keep_encoding && coding_of(ex, &kind, &err)) {
+    if (ex->has_body && !req->route->keep_encoding && coding_of(ex, &kind, &err)) {
         fk_http_res_set(res, "Accept-Encoding", FK_S("gzip, deflate, zstd"));
         refuse(ex, &err);
         return;

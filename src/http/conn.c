@@ -24,7 +24,7 @@ struct fk_http_conn {
     struct fk_http_scan scan;
     struct fk_http_body body;
     struct fk_buf held; // read, not yet parsed
-    size_t held_at;
+    size_t held_at, held_charged;
     struct fk_http_segs out;
     enum state state;
     bool read_end; // the client has ended its direction
@@ -40,6 +40,7 @@ struct fk_http_conn {
 };
 
 static void settle(struct fk_http_conn *c);
+static void drop_held(struct fk_http_conn *c);
 
 static int64_t now(const struct fk_http_conn *c)
 {
@@ -112,7 +113,7 @@ static void destroy(struct fk_http_conn *c)
     fk_timer_clear(l->loop, &c->timer);
     fk_net_close(c->io.fd);
     fk_http_segs_free(&c->out);
-    fk_buf_free(&c->held);
+    drop_held(c);
     if (c->prev)
         c->prev->next = c->next;
     else
@@ -191,6 +192,8 @@ static size_t feed_head(struct fk_http_conn *c, const uint8_t *p, size_t n)
         fk_fail_nomem(&err);
         status = 503;
     }
+    if (!status && !fk_http_ex_charge_head(c->ex, &err))
+        status = 503;
     if (status)
         refuse(c, status, &err);
     else if (c->scan.over)
@@ -240,21 +243,33 @@ static size_t feed(struct fk_http_conn *c, const uint8_t *p, size_t n)
     return at;
 }
 
+// Held bytes count as bodies in memory.
 static void hold(struct fk_http_conn *c, const uint8_t *p, size_t n)
 {
+    struct fk_http_server *s = c->loop->server;
+    if (!fk_http_budget_take(&s->memory, n, limits(c)->bodies)) {
+        enter(c, DEAD);
+        return;
+    }
+    c->held_charged += n;
     fk_buf_put(&c->held, p, n);
     if (c->held.failed)
         enter(c, DEAD);
+}
+
+static void drop_held(struct fk_http_conn *c)
+{
+    atomic_fetch_sub_explicit(&c->loop->server->memory, c->held_charged, memory_order_relaxed);
+    c->held_charged = c->held_at = 0;
+    fk_buf_free(&c->held);
 }
 
 static void feed_held(struct fk_http_conn *c)
 {
     size_t n = c->held.n - c->held_at;
     c->held_at += feed(c, (const uint8_t *)c->held.p + c->held_at, n);
-    if (c->held_at == c->held.n) {
-        fk_buf_free(&c->held); // idle connections keep no memory
-        c->held_at = 0;
-    }
+    if (c->held_at == c->held.n)
+        drop_held(c); // idle connections keep no memory
 }
 
 // --- answers ---
@@ -346,7 +361,7 @@ static int64_t rate_start(struct fk_http_conn *c, bool out)
 static int64_t deadline(struct fk_http_conn *c)
 {
     const struct fk_http_limits *l = limits(c);
-    int64_t forever = now(c) + 3600 * FK_NS_PER_S;
+    int64_t forever = c->since + 86400 * FK_NS_PER_S;
     if (c->out.first)
         return rate_start(c, true);
     if (c->state == BODY && !c->paused)
@@ -464,8 +479,8 @@ static void settle(struct fk_http_conn *c)
     if (c->state == IDLE && c->loop->draining)
         c->state = DEAD;
     int64_t at = deadline(c);
-    if (c->state != DEAD && c->timer.at_ns != at)
-        fk_timer_set(c->loop->loop, &c->timer, at, NULL); // it runs: moving cannot fail
+    if (c->state != DEAD && (c->timer.place == 0 || c->timer.at_ns != at))
+        fk_timer_set(c->loop->loop, &c->timer, at, NULL); // its place is there: cannot fail
     if (c->state == DEAD || fk_loop_mod(c->loop->loop, &c->io, wanted(c), NULL))
         destroy(c);
 }
@@ -474,10 +489,15 @@ static void settle(struct fk_http_conn *c)
 static void read_over(struct fk_http_conn *c)
 {
     c->read_end = true;
-    if (c->state == WAIT)
-        fk_cancel_set(&c->ex->cancel, FK_E_CANCELLED); // most likely gone; the answer is tried
-    else
+    if (c->state != WAIT) {
         enter(c, DEAD);
+        return;
+    }
+    // Most likely gone, though it may have ended its direction only: the answer is tried. What it
+    // wanted to be kept is kept.
+    const struct fk_http_route *r = c->ex->req.route;
+    if (!r || r->cls != FK_WORK_INGEST)
+        fk_cancel_set(&c->ex->cancel, FK_E_CANCELLED);
 }
 
 static void read_in(struct fk_http_conn *c)
@@ -521,7 +541,9 @@ void fk_http_conn_drain_all(struct fk_http_loop *l)
     struct fk_http_conn *next;
     for (struct fk_http_conn *c = l->conns; c; c = next) {
         next = c->next;
-        settle(c); // closes idle ones
+        if (c->state == IDLE)
+            read_in(c); // a request that is here already is still answered
+        settle(c);      // closes idle ones
     }
 }
 

@@ -73,13 +73,13 @@ struct fk_http_link {
     void (*progress)(struct fk_http_ex *ex); // the answer went on, or the sink may be fed again
 };
 
-struct fk_http_collect {                    // of routes with `run`
-    struct fk_buf body;                     // while it is short
-    struct fk_file *spool;                  // afterwards
-    struct fk_buf stage;                    // the next piece for the file
-    uint64_t spooled;                       // bytes of the file
-    uint64_t charged_memory, charged_spool; // of the server's budgets
-    bool busy;                              // a worker writes the stage or runs the handler
+struct fk_http_collect {                                  // of routes with `run`
+    struct fk_buf body;                                   // while it is short
+    struct fk_file *spool;                                // afterwards
+    struct fk_buf stage;                                  // the next piece for the file
+    uint64_t spooled;                                     // bytes of the file
+    uint64_t charged_memory, charged_spool, charged_head; // of the server's budgets
+    bool busy; // a worker writes the stage or runs the handler
     bool complete, lost;
     bool write_failed;
     struct fk_err err; // of the worker's write
@@ -117,6 +117,8 @@ struct fk_http_ex {
 
 struct fk_http_ex *fk_http_ex_new(struct fk_http_loop *l, const struct fk_http_link *link,
                                   void *conn, const struct fk_addr *peer);
+// Long headers count as bodies in memory; false: no room.
+bool fk_http_ex_charge_head(struct fk_http_ex *ex, struct fk_err *err);
 // The header is parsed into ex->req: routes it and calls the sink, or refuses.
 void fk_http_ex_headers(struct fk_http_ex *ex);
 enum fk_http_more fk_http_ex_body(struct fk_http_ex *ex, const uint8_t *p, size_t n);

@@ -107,15 +107,13 @@ static void on_accept_again(void *arg)
         listen_all(l, true);
 }
 
-static void on_accept(void *arg, uint32_t ready)
+static void accept_some(struct fk_http_listener *k, int most)
 {
-    struct fk_http_listener *k = arg;
     struct fk_http_loop *l = k->loop;
     struct fk_http_server *s = l->server;
     struct fk_addr peer;
     int fd;
-    (void)ready;
-    for (int i = 0; i < 16; i++) { // then others have their turn
+    for (int i = 0; i < most; i++) {
         int rc = fk_net_accept(k->io.fd, &fd, &peer, NULL);
         if (rc == FK_IO_OK) {
             atomic_fetch_add_explicit(&s->accepted, 1, memory_order_relaxed);
@@ -131,6 +129,12 @@ static void on_accept(void *arg, uint32_t ready)
             listen_all(l, false);
         return;
     }
+}
+
+static void on_accept(void *arg, uint32_t ready)
+{
+    (void)ready;
+    accept_some(arg, 16); // then others have their turn
 }
 
 // --- loops ---
@@ -181,6 +185,9 @@ static void on_drain(struct fk_loop_msg *msg)
     struct fk_http_loop *l =
         (struct fk_http_loop *)(void *)((char *)msg - offsetof(struct fk_http_loop, drain_msg));
     int64_t grace = atomic_load(&l->server->grace_ns);
+    // Those that wait were let in by the kernel already.
+    for (size_t i = 0; i < l->server->fds.n && l->listening; i++)
+        accept_some(&l->listeners[i], 1024);
     if (l->listening)
         listen_all(l, false);
     if (atomic_fetch_sub(&l->server->listening, 1) == 1)

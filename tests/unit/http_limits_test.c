@@ -290,11 +290,21 @@ static void test_disconnect_and_deadline_cancel(void **state)
     fx.cancelled = 0;
     fd = fx_connect(&fx);
     fx_say(fd, "GET /wait" H "\r\n");
+    fx_wait_for(fx.started == 3);
     fk_net_end_writes(fd);
     fk_buf_clear(&b);
     assert_int_equal(fx_read(fd, &b, "waited", 5000), 1);
     assert_int_equal(fx.cancelled, FK_E_CANCELLED);
     fk_net_close(fd);
+    // An upload that came whole is taken, though its sender has ended its direction at once.
+    for (int i = 0; i < 50; i++) {
+        fd = fx_connect(&fx);
+        fx_say(fd, "POST /a" H "Content-Length: 3\r\n\r\nabc");
+        fk_net_end_writes(fd);
+        fk_buf_clear(&b);
+        assert_int_equal(fx_read(fd, &b, "|abc", 5000), 1);
+        fk_net_close(fd);
+    }
     fx_stop(&fx);
 }
 
@@ -354,6 +364,30 @@ static void test_drain_with_an_upload_in_flight(void **state)
     fk_net_close(wait);
     fk_thread_join(&d.thread);
     fk_net_close(idle);
+    fx_stop(&fx);
+}
+
+// What reached the socket before the drain began is answered, whether or not it was looked at.
+static void test_drain_answers_what_is_there(void **state)
+{
+    (void)state;
+    enum { N = 50 };
+    struct fx fx;
+    struct fk_http_server_opts o = fx_opts();
+    int fd[N];
+    fx_start(&fx, o);
+    for (int i = 0; i < N; i++)
+        fd[i] = fx_connect(&fx);
+    for (int i = 0; i < N; i++)
+        fx_say(fd[i], "GET /item/late" H "\r\n");
+    fk_http_server_drain(fx.server, 10 * FK_NS_PER_S);
+    for (int i = 0; i < N; i++) {
+        FK_AUTO_BUF b;
+        fk_buf_init(&b, 0);
+        fx_read(fd[i], &b, "item late", 5000);
+        assert_true(fx_has(&b, "item late"));
+        fk_net_close(fd[i]);
+    }
     fx_stop(&fx);
 }
 
@@ -490,6 +524,7 @@ int main(void)
         cmocka_unit_test(test_slow_reader),
         cmocka_unit_test(test_disconnect_and_deadline_cancel),
         cmocka_unit_test(test_drain_with_an_upload_in_flight),
+        cmocka_unit_test(test_drain_answers_what_is_there),
         cmocka_unit_test(test_drain_cuts_after_its_grace),
         cmocka_unit_test(test_counters),
         cmocka_unit_test(test_bad_options),

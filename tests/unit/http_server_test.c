@@ -377,6 +377,140 @@ static void test_long_bodies_are_spooled(void **state)
     free(body);
 }
 
+// --- hooks and assets ---
+static const struct fk_http_asset assets[] = {
+    {.path = "app.js",
+     .type = "text/javascript",
+     .etag = "\"t1\"",
+     .cache_control = "max-age=60",
+     .plain = {"plain", 5},
+     .gzip = {"zipped", 6},
+     .br = {"brotli!", 7}},
+    {.path = "index.html", .type = "text/html", .etag = "\"t2\"", .plain = {"<html>", 6}},
+};
+
+static void serve_asset(void *arg, struct fk_http_req *req, struct fk_http_res *res)
+{
+    struct fk_err err;
+    (void)arg;
+    const struct fk_http_asset *a =
+        fk_http_asset_find(assets, FK_COUNTOF(assets), fk_http_req_param(req, "file"));
+    if (a) {
+        fk_http_res_asset(res, a);
+        return;
+    }
+    fk_fail(&err, FK_E_NOTFOUND, "no such file");
+    fk_http_res_fail(res, 0, &err);
+}
+
+static int admit(void *arg, struct fk_http_req *req, struct fk_http_res *res, struct fk_err *err)
+{
+    (void)arg;
+    if (!fk_http_req_field(req, "X-Locked").p)
+        return 0;
+    fk_http_res_set(res, "WWW-Authenticate", FK_S("Bearer"));
+    fk_fail(err, FK_E_INVALID, "a token is needed for %s", req->route->pattern);
+    return 401;
+}
+
+static void plain_error(struct fk_http_res *res, int status, const struct fk_err *err)
+{
+    FK_AUTO_BUF b;
+    fk_buf_init(&b, 0);
+    fk_buf_printf(&b, "plain %d: %s", status, err->msg);
+    fk_http_res_set(res, "Retry-After", FK_S("77"));
+    fk_http_res_take(res, &b);
+}
+
+static void test_hooks_and_assets(void **state)
+{
+    (void)state;
+    static const struct fk_http_route routes[] = {
+        {.method = "GET", .pattern = "/ui/{file}", .run = serve_asset, .on_loop = true},
+        {.method = "POST", .pattern = "/up", .run = fx_echo, .body_max = 10, .error = plain_error},
+    };
+    struct fk_err err;
+    struct fk_addr any;
+    struct fx own = {.pool = fx.pool};
+    struct fk_http_server_opts o = fx_opts();
+    o.routes = routes;
+    o.routes_n = FK_COUNTOF(routes);
+    o.pool = fx.pool;
+    o.admit = admit;
+    o.error = plain_error;
+    fk_test_ok(fk_http_server_new(&o, &own.server, &err), &err);
+    fk_test_ok(fk_addr_parse(FK_S("127.0.0.1:0"), 0, &any, &err), &err);
+    fk_test_ok(fk_http_server_listen(own.server, &any, &own.addr, &err), &err);
+    fk_test_ok(fk_http_server_start(own.server, &err), &err);
+    static const struct {
+        const char *ask;
+        int status;
+        const char *has[3];
+    } rows[] = {
+        {"GET /ui/app.js" H, 200, {"\r\n\r\nplain", "ETag: \"t1\"\r\n", "max-age=60"}},
+        {"GET /ui/app.js" H "Accept-Encoding: gzip\r\n",
+         200,
+         {"\r\n\r\nzipped", "ETag: \"t1-gzip\"\r\n", "Vary: Accept-Encoding"}},
+        {"GET /ui/app.js" H "Accept-Encoding: gzip, br\r\n",
+         200,
+         {"\r\n\r\nbrotli!", "ETag: \"t1-br\"\r\n", "Content-Encoding: br"}},
+        {"GET /ui/app.js" H "Accept-Encoding: gzip\r\nIf-None-Match: \"x\", W/\"t1-gzip\"\r\n",
+         304,
+         {"ETag: \"t1-gzip\"", "Vary:", "Cache-Control"}},
+        {"GET /ui/app.js" H "If-None-Match: \"t1-gzip\"\r\n", 200, {"plain", "ETag", "Date: "}},
+        {"HEAD /ui/index.html" H, 200, {"Content-Length: 6\r\n", "no-cache", "text/html"}},
+        {"GET /ui/none" H, 404, {"no such file", "problem+json", "Date"}},
+        {"GET /ui/app.js" H "X-Locked: 1\r\n", 401, {"WWW-Authenticate: Bearer", "/ui/{file}", ""}},
+        {"GET /no" H, 404, {"plain 404: there is nothing", "", ""}},
+        {"PUT /up" H, 405, {"plain 405", "Allow: POST", ""}},
+        {"POST /up" H "Content-Length: 11\r\n", 413, {"plain 413", "limit 10", "Retry-After: 77"}},
+    };
+    FK_AUTO_BUF b;
+    fk_buf_init(&b, 0);
+    for (size_t i = 0; i < FK_COUNTOF(rows); i++) {
+        char ask[400];
+        snprintf(ask, sizeof(ask), "%s" CLOSE "\r\n", rows[i].ask);
+        int status = fx_ask(&own, ask, strlen(ask), &b);
+        if (status != rows[i].status || !fx_has(&b, rows[i].has[0]) ||
+            !fx_has(&b, rows[i].has[1]) || !fx_has(&b, rows[i].has[2]))
+            fail_msg("%s: %d, %.*s", rows[i].ask, status, FK_STR_ARG(fk_buf_view(&b)));
+    }
+    fk_http_server_free(own.server);
+}
+
+// Two listeners, one of them a Unix socket, on both loops.
+static void test_unix_listener(void **state)
+{
+    (void)state;
+    struct fk_err err;
+    struct fx own = {.pool = fx.pool};
+    struct fk_http_server_opts o = fx_opts();
+    char text[FK_PATH_MAX];
+    static struct fk_http_route routes[] = {
+        {.method = "GET", .pattern = "/item/{id}", .run = fx_item, .cls = FK_WORK_QUERY}};
+    o.routes = routes;
+    o.routes_n = 1;
+    o.pool = fx.pool;
+    fk_test_ok(fk_http_server_new(&o, &own.server, &err), &err);
+    struct fk_addr a, tcp;
+    snprintf(text, sizeof(text), "unix:%s/s", fx.folder);
+    fk_test_ok(fk_addr_parse(fk_str_of(text), 0, &a, &err), &err);
+    fk_test_ok(fk_http_server_listen(own.server, &a, NULL, &err), &err);
+    fk_test_ok(fk_addr_parse(FK_S("127.0.0.1:0"), 0, &tcp, &err), &err);
+    fk_test_ok(fk_http_server_listen(own.server, &tcp, &tcp, &err), &err);
+    fk_test_ok(fk_http_server_start(own.server, &err), &err);
+    fk_test_fails(fk_http_server_listen(own.server, &a, NULL, &err), FK_E_INVALID);
+    FK_AUTO_BUF b;
+    fk_buf_init(&b, 0);
+    static const char ask[] = "GET /item/both" H CLOSE "\r\n";
+    for (int i = 0; i < 20; i++) {
+        own.addr = i % 2 ? a : tcp;
+        assert_int_equal(fx_ask(&own, ask, strlen(ask), &b), 200);
+        assert_true(fx_has(&b, "item both"));
+    }
+    fk_http_server_free(own.server);
+}
+
 // --- sinks ---
 static void test_sink_pauses(void **state)
 {
@@ -470,6 +604,8 @@ int main(void)
         cmocka_unit_test(test_content_codings),
         cmocka_unit_test(test_bomb),
         cmocka_unit_test(test_long_bodies_are_spooled),
+        cmocka_unit_test(test_hooks_and_assets),
+        cmocka_unit_test(test_unix_listener),
         cmocka_unit_test(test_sink_pauses),
         cmocka_unit_test(test_sink_refuses_and_aborts),
     };
