@@ -24,7 +24,8 @@ struct fk_api_call {
     struct fk_http_res *res; // of the server; NULL when local
     int64_t now_ns;
     // the answer
-    int status; // 200 at first
+    int status;      // 200 at first
+    int fail_status; // of FK_E_FORMAT and FK_E_INVALID errors, 0: the usual ones
     const char *type;
     struct fk_str file_name, receipt;
     struct fk_buf body;
@@ -130,6 +131,9 @@ struct fk_store_ask {
     enum fk_format format; // UNKNOWN: detect
     struct fk_decode_opts decode;
     struct fk_accept_opts accept; // limits and now are filled in by fk_call_store
+    struct fk_str (*name)(
+        void *arg, const struct fk_profile *p); // of the profile; NULL: from its sample types
+    void *name_arg;
 };
 struct fk_stored {
     struct fk_id id;
@@ -158,6 +162,9 @@ fk_api_handler fk_api_profiles, fk_api_profile, fk_api_flamegraph, fk_api_top, f
     fk_api_diff_top, fk_api_sandwich, fk_api_series, fk_api_heatmap, fk_api_export, fk_api_types,
     fk_api_services, fk_api_labels, fk_api_label_values, fk_api_upload, fk_api_status,
     fk_api_metrics, fk_api_ready, fk_api_health, fk_api_openapi, fk_api_buildinfo;
+
+fk_api_handler fk_api_ingest, fk_rpc_push, fk_rpc_select_stacktraces, fk_rpc_select_profile,
+    fk_rpc_select_series, fk_rpc_label_names, fk_rpc_label_values, fk_rpc_profile_types;
 
 void fk_call_init(struct fk_api_call *c, struct fk_api *api, const struct fk_api_endpoint *e,
                   struct fk_arena *a);

@@ -113,6 +113,8 @@ void fk_call_run(struct fk_api_call *c)
     fk_buf_clear(&c->body);
     c->file_name = (struct fk_str){NULL, 0};
     c->status = status_of(&err);
+    if (c->fail_status && (err.code == FK_E_FORMAT || err.code == FK_E_INVALID))
+        c->status = c->fail_status;
     if (!(c->endpoint->flags & FK_API_INGEST))
         c->api->query_errors++;
     if (c->status >= 500)

@@ -57,6 +57,8 @@ static int on_profile(void *arg, struct fk_entry *e, struct fk_profile *p, struc
     bool arrival = false;
     FK_AUTO_ARENA a;
     fk_arena_init(&a, 0);
+    if (x->ask->name)
+        x->ask->accept.name = x->ask->name(x->ask->name_arg, p);
     int r = fk_accept(&x->ask->accept, &a, e, p, &arrival, err);
     if (r == 0)
         r = fk_store_append_wait(api->opts.store, x->c->tenant, e, p, &id, err);

@@ -108,8 +108,10 @@ static int accept_times(const struct fk_accept_opts *o, struct fk_entry *e,
 {
     int64_t time = o->time_ns ? o->time_ns : p->time_ns_start;
     int64_t duration = o->duration_ns ? o->duration_ns : p->duration_ns;
-    if (duration == 0 && o->time_ns && o->until_ns > o->time_ns)
-        duration = o->until_ns - o->time_ns;
+    if (duration == 0 && o->from_ns && o->until_ns > o->from_ns)
+        duration = o->until_ns - o->from_ns;
+    if (time < YEAR_1990_NS && o->from_ns >= YEAR_1990_NS)
+        time = o->from_ns;
     bool arrival = time < YEAR_1990_NS;
     if (arrival)
         time = o->now_ns - (duration > 0 && duration < o->now_ns ? duration : 0);

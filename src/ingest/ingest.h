@@ -24,9 +24,10 @@ struct fk_sink {
 struct fk_accept_opts {
     const struct fk_limits *limits;
     int64_t now_ns;
-    bool push;           // a time too far in the future is refused; an upload may have any
-    int64_t time_ns;     // overrides the file's time; 0: none given
-    int64_t until_ns;    // end as the client gave it, for the duration; 0: none given
+    bool push;       // a time too far in the future is refused; an upload may have any
+    int64_t time_ns; // overrides the file's time; 0: none given
+    int64_t from_ns,
+        until_ns;        // as the client gave them: taken where the file has none; 0: none given
     int64_t duration_ns; // overrides the file's duration; 0: none given
     struct fk_str
         name; // of the profile, when the labels have no __name__; empty: from the sample types

@@ -121,6 +121,9 @@ struct fk_series_spec {
     size_t n_group_by;
     enum fk_aggregation aggregation; // auto: by kind (instant: mean, else sum)
     size_t limit;                    // groups, the largest; 0: all
+    bool on_grid; // points at grid_ns, grid_ns + step ... <= grid_end_ns, each of (point - step,
+                  // point]
+    int64_t grid_ns, grid_end_ns;
 };
 struct fk_point {
     int64_t time_ms;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #define MAX_CELLS ((size_t)8 << 20) // series x steps
+#define MAX_STEPS 100000
 
 struct cell {
     double sum;
@@ -24,6 +25,7 @@ struct job {
     struct fk_query *q;
     const struct fk_series_spec *spec;
     int64_t start_ns, step_ns;
+    int64_t label_ns; // time shown for step 0
     size_t n_steps, cells;
     FK_VEC(struct one_series) series;
     struct fk_map series_index;
@@ -146,8 +148,29 @@ static int64_t floor_to(int64_t t, int64_t step)
 
 // The asked range, or where the chosen profiles lie. Steps are aligned to multiples of the step, so
 // that a moving "now" does not shift every point.
+static int set_grid(struct job *j, struct fk_err *err)
+{
+    const struct fk_series_spec *s = j->spec;
+    if (s->step_ns <= 0 || s->grid_ns > s->grid_end_ns)
+        return fk_fail_param(err, "step",
+                             "step must be positive and start must not lie behind end");
+    uint64_t steps = (uint64_t)(s->grid_end_ns - s->grid_ns) / (uint64_t)s->step_ns + 1;
+    if (steps > MAX_STEPS)
+        return fk_fail_limit(err, "step", MAX_STEPS, NULL,
+                             "the range has %llu steps: choose a larger step",
+                             (unsigned long long)steps);
+    j->n_steps = (size_t)steps;
+    j->start_ns = s->grid_ns - s->step_ns + 1;
+    j->label_ns = s->grid_ns;
+    j->q->spec.from_ns = j->start_ns;
+    j->q->spec.until_ns = s->grid_ns + (int64_t)(steps - 1) * s->step_ns + 1;
+    return 0;
+}
+
 static int set_range(struct job *j, struct fk_err *err)
 {
+    if (j->spec->on_grid)
+        return set_grid(j, err);
     struct bounds b = {j->q->spec.from_ns, j->q->spec.until_ns};
     if (j->q->spec.n_ids || b.min < 0 || b.max > INT64_MAX / 2) {
         b = (struct bounds){INT64_MAX, INT64_MIN};
@@ -162,11 +185,12 @@ static int set_range(struct job *j, struct fk_err *err)
     j->step_ns = j->spec->step_ns ? j->spec->step_ns : nice_step(b.max - b.min);
     j->start_ns = floor_to(b.min, j->step_ns);
     uint64_t steps = ((uint64_t)b.max - (uint64_t)j->start_ns - 1) / (uint64_t)j->step_ns + 1;
-    if (steps > 100000)
-        return fk_fail_limit(err, "step", 100000, NULL,
+    if (steps > MAX_STEPS)
+        return fk_fail_limit(err, "step", MAX_STEPS, NULL,
                              "the range has %llu steps: choose a larger step",
                              (unsigned long long)steps);
     j->n_steps = (size_t)steps;
+    j->label_ns = j->start_ns;
     return 0;
 }
 
@@ -195,7 +219,7 @@ static int make_group(struct job *j, uint32_t g, enum fk_aggregation how, struct
     for (size_t k = 0; k < j->n_steps; k++)
         if (sum[k].n) {
             ret->point[ret->n++] = (struct fk_point){
-                (j->start_ns + (int64_t)k * j->step_ns) / FK_NS_PER_MS, sum[k].sum};
+                (j->label_ns + (int64_t)k * j->step_ns) / FK_NS_PER_MS, sum[k].sum};
             ret->total += sum[k].sum;
         }
     ret->labels = j->groups.v[g];

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// The proto3 JSON codec over message tables: both spellings of names are read, 64-bit integers are
+// written as strings, bytes are base64 (both alphabets are read), enums are written by name.
+#include "rpc/msg_int.h"
+
+#include <stdio.h>
+
+// ---- base64 (RFC 4648)
+// -------------------------------------------------------------------------------------------
+
+static int digit(char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return c - 'A';
+    if (c >= 'a' && c <= 'z')
+        return c - 'a' + 26;
+    if (c >= '0' && c <= '9')
+        return c - '0' + 52;
+    return c == '+' || c == '-' ? 62 : c == '/' || c == '_' ? 63 : -1;
+}
+
+static int base64_decode(struct fk_str s, struct fk_arena *a, struct fk_str *ret)
+{
+    while (s.n && s.p[s.n - 1] == '=')
+        s.n--;
+    char *to = fk_arena_alloc(a, s.n / 4 * 3 + 3);
+    size_t n = 0;
+    uint32_t bits = 0, have = 0;
+    if (!to)
+        return -FK_E_NOMEM;
+    for (size_t i = 0; i < s.n; i++) {
+        int d = digit(s.p[i]);
+        if (d < 0)
+            return -FK_E_FORMAT;
+        bits = bits << 6 | (uint32_t)d;
+        have += 6;
+        if (have >= 8) {
+            have -= 8;
+            to[n++] = (char)(bits >> have & 0xff);
+        }
+    }
+    *ret = fk_str_make(to, n);
+    return have == 6 ? -FK_E_FORMAT : 0;
+}
+
+static void base64_put(struct fk_buf *b, struct fk_str s)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < s.n; i += 3) {
+        uint32_t n = (uint32_t)(uint8_t)s.p[i] << 16;
+        if (i + 1 < s.n)
+            n |= (uint32_t)(uint8_t)s.p[i + 1] << 8;
+        if (i + 2 < s.n)
+            n |= (uint8_t)s.p[i + 2];
+        fk_buf_byte(b, (uint8_t)digits[n >> 18]);
+        fk_buf_byte(b, (uint8_t)digits[n >> 12 & 63]);
+        fk_buf_byte(b, (uint8_t)(i + 1 < s.n ? digits[n >> 6 & 63] : '='));
+        fk_buf_byte(b, (uint8_t)(i + 2 < s.n ? digits[n & 63] : '='));
+    }
+}
+
+// ---- reading
+// -----------------------------------------------------------------------------------------------------
+
+static const struct fk_field *field_named(const struct fk_msg_type *t, struct fk_str name)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (fk_str_eq(name, fk_str_of(t->field[i].json)) ||
+            fk_str_eq(name, fk_str_of(t->field[i].name)))
+            return &t->field[i];
+    return NULL;
+}
+
+static int bad_value(const struct fk_msg_type *t, const struct fk_field *f, struct fk_err *err)
+{
+    return fk_fail(err, FK_E_FORMAT, "%s.%s has a value of the wrong kind", t->name, f->json);
+}
+
+static int read_message(const struct fk_msg_type *t, struct fk_json_reader *r, struct fk_arena *a,
+                        void *out, struct fk_err *err);
+
+static int read_enum(const struct fk_field *f, const struct fk_json_tok *tok, int64_t *to)
+{
+    for (int i = 0; tok->kind == FK_JSON_STRING && f->names[i]; i++)
+        if (fk_str_eq(tok->text, fk_str_of(f->names[i]))) {
+            *to = i;
+            return 0;
+        }
+    return fk_json_to_i64(tok, to);
+}
+
+static int read_scalar(const struct fk_msg_type *t, const struct fk_field *f,
+                       const struct fk_json_tok *tok, struct fk_arena *a, void *to,
+                       struct fk_err *err)
+{
+    struct fk_str text;
+    int r = 0;
+    switch (f->kind) {
+    case FK_FIELD_STR:
+    case FK_FIELD_BYTES:
+        if (tok->kind != FK_JSON_STRING)
+            return bad_value(t, f, err);
+        if ((r = fk_json_text(tok, a, &text, err)))
+            return r;
+        if (f->kind == FK_FIELD_BYTES && base64_decode(text, a, &text))
+            return bad_value(t, f, err);
+        *(struct fk_str *)to = text;
+        return 0;
+    case FK_FIELD_BOOL:
+        *(bool *)to = tok->kind == FK_JSON_TRUE;
+        return tok->kind == FK_JSON_TRUE || tok->kind == FK_JSON_FALSE ? 0 : bad_value(t, f, err);
+    case FK_FIELD_F64:
+        r = fk_json_to_f64(tok, to);
+        break;
+    case FK_FIELD_ENUM:
+        r = read_enum(f, tok, to);
+        break;
+    case FK_FIELD_I64:
+    case FK_FIELD_I32:
+    case FK_FIELD_MSG:
+        r = fk_json_to_i64(tok, to);
+        break;
+    }
+    return r ? bad_value(t, f, err) : 0;
+}
+
+static int read_value(const struct fk_msg_type *t, const struct fk_field *f,
+                      struct fk_json_reader *r, const struct fk_json_tok *tok, struct fk_arena *a,
+                      void *to, struct fk_err *err)
+{
+    if (f->kind != FK_FIELD_MSG)
+        return read_scalar(t, f, tok, a, to, err);
+    return tok->kind == FK_JSON_OBJECT ? read_message(f->type, r, a, to, err)
+                                       : bad_value(t, f, err);
+}
+
+static int read_list(const struct fk_msg_type *t, const struct fk_field *f,
+                     struct fk_json_reader *r, struct fk_arena *a, struct fk_list *l,
+                     struct fk_err *err)
+{
+    for (;;) {
+        struct fk_json_tok tok;
+        int code = fk_json_next(r, &tok, err);
+        if (code || tok.kind == FK_JSON_ARRAY_END)
+            return code;
+        void *to = fk_list_add(l, fk_field_size(f), a);
+        if (!to)
+            return fk_fail_nomem(err);
+        if ((code = read_value(t, f, r, &tok, a, to, err)))
+            return code;
+    }
+}
+
+static int read_field(const struct fk_msg_type *t, const struct fk_json_tok *key,
+                      struct fk_json_reader *r, struct fk_arena *a, void *out, struct fk_err *err)
+{
+    struct fk_str name;
+    struct fk_json_tok tok;
+    int code = fk_json_text(key, a, &name, err);
+    if (code || (code = fk_json_next(r, &tok, err)))
+        return code;
+    const struct fk_field *f = field_named(t, name);
+    if (!f)
+        return fk_json_skip(r, &tok, err);
+    if (tok.kind == FK_JSON_NULL)
+        return 0;
+    void *to = (char *)out + f->offset;
+    if (!f->repeated)
+        return read_value(t, f, r, &tok, a, to, err);
+    return tok.kind == FK_JSON_ARRAY ? read_list(t, f, r, a, to, err) : bad_value(t, f, err);
+}
+
+static int read_message(const struct fk_msg_type *t, struct fk_json_reader *r, struct fk_arena *a,
+                        void *out, struct fk_err *err)
+{
+    for (;;) {
+        struct fk_json_tok tok;
+        int code = fk_json_next(r, &tok, err);
+        if (code || tok.kind == FK_JSON_OBJECT_END)
+            return code;
+        if ((code = read_field(t, &tok, r, a, out, err)))
+            return code;
+    }
+}
+
+int fk_msg_decode_json(const struct fk_msg_type *t, struct fk_str json, struct fk_arena *a,
+                       void *out, struct fk_err *err)
+{
+    struct fk_json_reader r;
+    struct fk_json_tok tok;
+    memset(out, 0, t->size);
+    fk_json_read(&r, json, FK_JSON_NEST);
+    int code = fk_json_next(&r, &tok, err);
+    if (code)
+        return code;
+    if (tok.kind != FK_JSON_OBJECT)
+        return fk_fail(err, FK_E_FORMAT, "%s: the JSON body is not an object", t->name);
+    if ((code = read_message(t, &r, a, out, err)))
+        return code;
+    return fk_json_next(&r, &tok, err); // nothing but blanks may follow
+}
+
+// ---- writing
+// -----------------------------------------------------------------------------------------------------
+
+static bool is_default(const struct fk_field *f, const void *from)
+{
+    if (f->repeated)
+        return ((const struct fk_list *)from)->n == 0;
+    switch (f->kind) {
+    case FK_FIELD_STR:
+    case FK_FIELD_BYTES:
+        return ((const struct fk_str *)from)->n == 0;
+    case FK_FIELD_BOOL:
+        return !*(const bool *)from;
+    case FK_FIELD_F64:
+        return fk_load64(from) == 0;
+    case FK_FIELD_MSG:
+        return false;
+    case FK_FIELD_I64:
+    case FK_FIELD_I32:
+    case FK_FIELD_ENUM:
+        break;
+    }
+    return *(const int64_t *)from == 0;
+}
+
+static void put_text_number(struct fk_json *w, int64_t v)
+{
+    char text[24];
+    int n = snprintf(text, sizeof(text), "\"%lld\"", (long long)v);
+    fk_json_raw(w, fk_str_make(text, n > 0 ? (size_t)n : 0));
+}
+
+static void put_bytes(struct fk_json *w, struct fk_str s)
+{
+    struct fk_buf b;
+    fk_buf_init(&b, 0);
+    base64_put(&b, s);
+    fk_json_str(w, fk_buf_view(&b));
+    fk_buf_free(&b);
+}
+
+static void put_value(const struct fk_field *f, const void *from, struct fk_json *w)
+{
+    int64_t v;
+    switch (f->kind) {
+    case FK_FIELD_STR:
+        fk_json_str(w, *(const struct fk_str *)from);
+        break;
+    case FK_FIELD_BYTES:
+        put_bytes(w, *(const struct fk_str *)from);
+        break;
+    case FK_FIELD_BOOL:
+        fk_json_bool(w, *(const bool *)from);
+        break;
+    case FK_FIELD_F64:
+        fk_json_f64(w, *(const double *)from);
+        break;
+    case FK_FIELD_I64:
+        put_text_number(w, *(const int64_t *)from);
+        break;
+    case FK_FIELD_I32:
+        fk_json_i64(w, *(const int64_t *)from);
+        break;
+    case FK_FIELD_ENUM:
+        v = *(const int64_t *)from;
+        for (int i = 0; i < v; i++)
+            if (!f->names[i])
+                v = 0;
+        fk_json_str(w, fk_str_of(f->names[v]));
+        break;
+    case FK_FIELD_MSG:
+        fk_msg_encode_json(f->type, from, w);
+        break;
+    }
+}
+
+void fk_msg_encode_json(const struct fk_msg_type *t, const void *msg, struct fk_json *w)
+{
+    fk_json_object(w);
+    for (size_t i = 0; i < t->n; i++) {
+        const struct fk_field *f = &t->field[i];
+        const void *from = (const char *)msg + f->offset;
+        if (is_default(f, from))
+            continue;
+        fk_json_key(w, fk_str_of(f->json));
+        if (!f->repeated) {
+            put_value(f, from, w);
+            continue;
+        }
+        const struct fk_list *l = from;
+        fk_json_array(w);
+        for (size_t k = 0; k < l->n; k++)
+            put_value(f, (const char *)l->v + k * fk_field_size(f), w);
+        fk_json_array_end(w);
+    }
+    fk_json_object_end(w);
+}
+
+enum fk_rpc_codec fk_rpc_codec_of(struct fk_str content_type)
+{
+    if (fk_http_media_is(content_type, "application/json"))
+        return FK_RPC_JSON;
+    if (fk_http_media_is(content_type, "application/proto") ||
+        fk_http_media_is(content_type, "application/protobuf") ||
+        fk_http_media_is(content_type, "application/x-protobuf"))
+        return FK_RPC_PROTO;
+    return FK_RPC_OTHER;
+}
