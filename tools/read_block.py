@@ -375,7 +375,7 @@ def read_record(data, want_stacks):
 def read_pack(data, want_stacks):
     need(data[:8] == b'FKPACK\n\0' and xxh3(data[:56]) == struct.unpack('<Q', data[56:64])[0], 'head of the pack')
     at, seen = 64, set()
-    while data[at:at + 8] == b'FKFRAME\n':
+    while data[at:at + 8] in (b'FKFRAME\n', b'FKFRAME+'):
         length, checksum, own = struct.unpack('<QQQ', data[at + 8:at + 32])
         need(own == xxh3(data[at:at + 24]), 'head of a frame')
         segment = data[at + 32:at + 32 + length]

@@ -97,9 +97,10 @@ static int write_segments(struct fk_store *s, struct batch *b, struct fk_err *er
         end = tenant_run(b, from);
         fk_buf_clear(&b->segment);
         r = fk_segment_put(&b->segment, b->record + from, end - from, b->v[from]->tenant, err);
+        bool no_sync = end < b->n || (s->opts.plant & FK_PLANT_NO_SYNC);
         if (r == 0) // one sync for all: that of the last tenant's frame
             r = fk_pack_append(s->pack, fk_buf_view(&b->segment),
-                               end < b->n || (s->opts.plant & FK_PLANT_NO_SYNC), err);
+                               (no_sync ? FK_PACK_NO_SYNC : 0u) | (from ? FK_PACK_MORE : 0u), err);
         s->head->pack_bytes += r == 0 ? b->segment.n : 0;
     }
     return r;
@@ -205,6 +206,8 @@ bool fk_store_seal_is_due(struct fk_store *s)
     const struct fk_head *h = s->head;
     if (h->profiles == 0)
         return false;
+    if (h->part_sealed) // so that the rest of its packs does not stand in retention's way
+        return true;
     return h->pack_bytes >= s->opts.seal_bytes || h->memory >= s->opts.head_memory ||
            fk_clock_mono(s->clock) - h->first_mono_ns >= s->opts.seal_age_ns;
 }

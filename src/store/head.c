@@ -47,6 +47,7 @@ void fk_head_unref(struct fk_head *h)
     fk_vec_free(&h->sets);
     fk_vec_free(&h->retired);
     fk_vec_free(&h->packs);
+    fk_vec_free(&h->block_ids);
     fk_map_free(&h->set_index);
     fk_remap_free(h->remap);
     fk_samples_free(&h->samples);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packs. Layout: head of 64 bytes (8 magic "FKPACK\n\0", 4 version, 4 zero, 16 pack id, 24 zero, 8
 // XXH3 of the 56 before), then frames at multiples of 8: 8 bytes magic "FKFRAME\n", 8 length, 8
-// XXH3 of the segment, 8 XXH3 of the 24 before; the segment; zeros up to a multiple of 8. The file
-// is preallocated in steps, so what follows the last frame is zeros: no frame magic.
+// XXH3 of the segment, 8 XXH3 of the 24 before; the segment; zeros up to a multiple of 8. Frames of
+// one batch but its first end their magic with '+': they become durable together. The file is
+// preallocated in steps, so what follows the last frame is zeros: no frame magic.
 #include "store/store_int.h"
 
 #define HEAD_BYTES  64
@@ -10,7 +11,8 @@
 #define STEP_BYTES  ((uint64_t)8 << 20)
 
 static const char pack_magic[8] = {'F', 'K', 'P', 'A', 'C', 'K', '\n', 0};
-static const char frame_magic[8] = {'F', 'K', 'F', 'R', 'A', 'M', 'E', '\n'};
+static const char frame_magic[2][8] = {{'F', 'K', 'F', 'R', 'A', 'M', 'E', '\n'},
+                                       {'F', 'K', 'F', 'R', 'A', 'M', 'E', '+'}};
 
 static uint64_t padded(uint64_t n)
 {
@@ -72,7 +74,7 @@ static int reserve(struct fk_pack *p, uint64_t need, struct fk_err *err)
     return r;
 }
 
-int fk_pack_append(struct fk_pack *p, struct fk_str segment, bool no_sync, struct fk_err *err)
+int fk_pack_append(struct fk_pack *p, struct fk_str segment, unsigned how, struct fk_err *err)
 {
     char frame[FRAME_BYTES];
     uint64_t length = segment.n, sum = fk_hash_bytes(segment.p, segment.n),
@@ -80,14 +82,14 @@ int fk_pack_append(struct fk_pack *p, struct fk_str segment, bool no_sync, struc
     int r = reserve(p, end, err);
     if (r) // nothing was written: the pack is as good as before
         return r;
-    memcpy(frame, frame_magic, 8);
+    memcpy(frame, frame_magic[how & FK_PACK_MORE ? 1 : 0], 8);
     memcpy(frame + 8, &length, 8);
     memcpy(frame + 16, &sum, 8);
     sum = fk_hash_bytes(frame, 24);
     memcpy(frame + 24, &sum, 8);
     if ((r = fk_file_write_at(p->file, p->used, frame, sizeof(frame), err)) ||
         (r = fk_file_write_at(p->file, p->used + FRAME_BYTES, segment.p, segment.n, err)) ||
-        (!no_sync && (r = fk_file_fdatasync(p->file, err)))) {
+        (!(how & FK_PACK_NO_SYNC) && (r = fk_file_fdatasync(p->file, err)))) {
         p->dead = true;
         return r;
     }
@@ -108,6 +110,11 @@ void fk_pack_close(struct fk_pack *p)
 // ---- reading
 // -----------------------------------------------------------------------------------------------------
 
+static bool is_magic(const uint8_t *p)
+{
+    return !memcmp(p, frame_magic[0], 8) || !memcmp(p, frame_magic[1], 8);
+}
+
 // 0: no frame here; 1: a good one; -1: something that begins like a frame or ends too early.
 static int frame_at(const uint8_t *p, uint64_t size, uint64_t at, uint64_t *ret_length)
 {
@@ -115,7 +122,7 @@ static int frame_at(const uint8_t *p, uint64_t size, uint64_t at, uint64_t *ret_
         return 0;
     const uint8_t *f = p + at;
     uint64_t length = fk_load64(f + 8);
-    if (fk_hash_bytes(f, 24) != fk_load64(f + 24) || memcmp(f, frame_magic, 8))
+    if (fk_hash_bytes(f, 24) != fk_load64(f + 24) || !is_magic(f))
         return fk_load64(f) || length || fk_load64(f + 16) || fk_load64(f + 24) ? -1 : 0;
     *ret_length = length;
     if (!fk_in_range(at + FRAME_BYTES, length, size))
@@ -136,7 +143,7 @@ static uint64_t resync(const uint8_t *p, uint64_t size, uint64_t at)
 {
     uint64_t length;
     for (at = padded(at + 1); at + FRAME_BYTES <= size; at += 8)
-        if (fk_load64(p + at) == fk_load64(frame_magic) && frame_at(p, size, at, &length) == 1)
+        if (is_magic(p + at) && frame_at(p, size, at, &length) == 1)
             return at;
     return size;
 }
@@ -144,10 +151,14 @@ static uint64_t resync(const uint8_t *p, uint64_t size, uint64_t at)
 static int scan_frames(const uint8_t *p, uint64_t size, struct fk_pack_scan *scan,
                        struct fk_err *err)
 {
-    uint64_t at = HEAD_BYTES, length = 0;
+    uint64_t at = HEAD_BYTES, length = 0, damaged = 0;
     for (;;) {
         int found = frame_at(p, size, at, &length);
         if (found == 1) {
+            if (memcmp(p + at, frame_magic[1], 8)) { // acknowledged bytes have gone bad
+                scan->bad_frames += damaged;
+                damaged = 0;
+            }
             int r = scan->on(scan->arg, fk_str_make(p + at + FRAME_BYTES, (size_t)length), err);
             if (r)
                 return r;
@@ -157,7 +168,7 @@ static int scan_frames(const uint8_t *p, uint64_t size, struct fk_pack_scan *sca
         }
         uint64_t next = found < 0 || bytes_left(p, size, at) ? resync(p, size, at) : size;
         if (next < size) {
-            scan->bad_frames++; // acknowledged bytes have gone bad: later frames are still good
+            damaged++; // whether it was acknowledged is known when a later batch is found
             at = next;
             continue;
         }
@@ -178,7 +189,7 @@ int fk_pack_read(const struct fk_fs *fs, const char *path, struct fk_pack_scan *
     if (n < HEAD_BYTES || memcmp(p, pack_magic, 8) ||
         fk_hash_bytes(p, HEAD_BYTES - 8) != fk_load64(p + HEAD_BYTES - 8)) {
         scan->bad_header = true;
-        scan->torn_bytes += bytes_left(p, n, 0);
+        scan->torn_bytes += bytes_left(p, n, HEAD_BYTES);
         return 0;
     }
     if (fk_load32(p + 8) != FK_BLOCK_VERSION)

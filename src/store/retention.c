@@ -99,6 +99,16 @@ static void take_out(struct fk_store *s, const struct live_block *b)
     fk_mutex_unlock(&s->state_lock);
 }
 
+// While a pack is there a part of which is in a block already, that block's row must stay: without
+// it the next start would take the part for new. Ends with the next seal.
+static bool part_sealed(struct fk_store *s)
+{
+    fk_mutex_lock(&s->state_lock);
+    bool ret = s->head->part_sealed || (s->sealing && s->sealing->part_sealed);
+    fk_mutex_unlock(&s->state_lock);
+    return ret;
+}
+
 static int expire(struct fk_store *s, struct live_block *b, const char *why, struct fk_err *err)
 {
     char key[FK_PATH_MAX];
@@ -130,12 +140,13 @@ int fk_store_retain(struct fk_store *s, struct fk_err *err)
         bool old =
             s->opts.retention_age_ns > 0 && b->max_received_ns < now - s->opts.retention_age_ns;
         bool large = own > budget;
-        if (old || large) {
+        bool due = (old || large) && !part_sealed(s);
+        if (due && (r = fk_store_settle_packs(s, err)) == 0) {
             own -= FK_MIN(b->bytes, own);
             r = expire(s, b, old ? "age" : "bytes", err);
         }
         fk_live_unref(b);
-        if (!old && !large)
+        if (!due)
             break;
     }
     return r;

@@ -239,17 +239,45 @@ static int add_block_row(struct fk_store *s, struct fk_str tenant, struct fk_id 
 // ---- the whole head
 // ----------------------------------------------------------------------------------------------
 
+static int remove_pack(struct fk_store *s, struct fk_id id, struct fk_err *err)
+{
+    char path[FK_PATH_MAX], text[FK_ID_CHARS + 1];
+    fk_id_format(id, text);
+    int r = fk_path_printf(path, err, "%s/packs/%s.pack", s->dir, text);
+    if (r == 0)
+        r = fk_fs_unlink(s->fs, path, err);
+    return r == -FK_E_NOTFOUND ? 0 : r;
+}
+
 static void remove_packs(struct fk_store *s, const struct fk_head *h)
 {
+    s->packs_unsynced = true;
     for (size_t i = 0; i < h->packs.n; i++) {
-        char path[FK_PATH_MAX], text[FK_ID_CHARS + 1];
         struct fk_err err;
-        fk_id_format(h->packs.v[i], text);
-        if (fk_path_printf(path, &err, "%s/packs/%s.pack", s->dir, text) ||
-            fk_fs_unlink(s->fs, path, &err))
-            fk_logf(s->opts.log, FK_LOG_WARN, "store", "sealed pack stays until the next start: %s",
-                    err.msg);
+        if (remove_pack(s, h->packs.v[i], &err) == 0)
+            continue;
+        fk_logf(s->opts.log, FK_LOG_WARN, "store", "sealed pack stays for now: %s", err.msg);
+        s->old_packs.v[s->old_packs.n++] = h->packs.v[i];
     }
+}
+
+int fk_store_settle_packs(struct fk_store *s, struct fk_err *err)
+{
+    char folder[FK_PATH_MAX];
+    while (s->old_packs.n) {
+        int r = remove_pack(s, s->old_packs.v[s->old_packs.n - 1], err);
+        if (r)
+            return r;
+        s->old_packs.n--;
+    }
+    if (!s->packs_unsynced)
+        return 0;
+    int r = fk_path_printf(folder, err, "%s/packs", s->dir);
+    if (r == 0)
+        r = fk_fs_sync_dir(s->fs, folder, err);
+    if (r == 0)
+        s->packs_unsynced = false;
+    return r;
 }
 
 // New blocks appear and the head disappears in one step.
@@ -284,6 +312,18 @@ static int by_tenant(const void *pa, const void *pb)
     return fk_str_cmp(a->tenant, b->tenant);
 }
 
+// The id of the head's i-th block. It stays: were a second try to write another block, both could
+// come to live.
+static int block_id(struct fk_store *s, struct fk_head *h, size_t i, struct fk_id *ret,
+                    struct fk_err *err)
+{
+    if (i == h->block_ids.n &&
+        fk_vec_push(&h->block_ids, fk_id_next(&s->block_ids, fk_clock_wall(s->clock))))
+        return fk_fail_nomem(err);
+    *ret = h->block_ids.v[i];
+    return 0;
+}
+
 // Blocks of the n sets, whose files are all there before the first row is written.
 static int write_all(struct fk_store *s, struct fk_head *h, struct head_set **set, size_t n,
                      struct fk_id *ids, size_t *ret_n, struct fk_err *err)
@@ -293,8 +333,9 @@ static int write_all(struct fk_store *s, struct fk_head *h, struct head_set **se
     for (size_t from = 0, end; r == 0 && from < n; from = end) {
         for (end = from + 1; end < n && fk_str_eq(set[end]->tenant, set[from]->tenant); end++)
             ;
-        ids[blocks] = fk_id_next(&s->block_ids, fk_clock_wall(s->clock));
-        r = write_block(s, h, set + from, end - from, ids[blocks++], err);
+        r = block_id(s, h, blocks, &ids[blocks], err);
+        if (r == 0)
+            r = write_block(s, h, set + from, end - from, ids[blocks++], err);
     }
     if (s->opts.plant & FK_PLANT_UNLINK_BEFORE_ROW)
         remove_packs(s, h);
@@ -316,7 +357,8 @@ int fk_store_write_blocks(struct fk_store *s, struct fk_err *err)
         return 0;
     struct head_set **set = fk_reallocarray(NULL, h->sets.n, sizeof(*set));
     struct fk_id *ids = fk_reallocarray(NULL, h->sets.n, sizeof(*ids));
-    int r = set && ids ? 0 : fk_fail_nomem(err);
+    int r =
+        set && ids && fk_vec_reserve(&s->old_packs, 2 * h->packs.n) == 0 ? 0 : fk_fail_nomem(err);
     fk_ref_take(&h->ref); // its list of packs is needed after the swap
     for (size_t i = 0; r == 0 && i < h->sets.n; i++)
         if (h->sets.v[i]->view.tables.n_rows)

@@ -81,18 +81,46 @@ static const struct fk_fs *planted_fs(struct fk_store *s)
     return &s->planted_fs;
 }
 
+// Whether the catalog is made anew: when asked for, when there is none (blocks without a catalog
+// are adopted, never swept), and when an earlier start did not finish it, which the file REBUILD
+// says: to the next start the blocks that were not reached yet would look like leftovers.
+static int begin_rebuild(struct fk_store *s, const char *catalog, struct fk_err *err)
+{
+    char path[FK_PATH_MAX];
+    int r = fk_path_printf(path, err, "%s/REBUILD", s->dir);
+    if (r)
+        return r;
+    int had_catalog = fk_fs_exists(s->fs, catalog, err);
+    int unfinished = had_catalog < 0 ? 0 : fk_fs_exists(s->fs, path, err);
+    if (had_catalog < 0 || unfinished < 0)
+        return had_catalog < 0 ? had_catalog : unfinished;
+    s->opts.rebuild |= unfinished || !had_catalog;
+    if (!s->opts.rebuild)
+        return 0;
+    r = fk_fs_write_file(s->fs, path, FK_S("the catalog is being made from the blocks\n"), err);
+    return r || !had_catalog ? r : fk_catalog_remove(s->fs, catalog, err);
+}
+
+static int end_rebuild(struct fk_store *s, struct fk_err *err)
+{
+    char path[FK_PATH_MAX];
+    if (!s->opts.rebuild)
+        return 0;
+    s->opts.rebuild = false;
+    int r = fk_path_printf(path, err, "%s/REBUILD", s->dir);
+    if (r == 0)
+        r = fk_fs_unlink(s->fs, path, err);
+    return r ? r : fk_fs_sync_dir(s->fs, s->dir, err);
+}
+
 static int open_parts(struct fk_store *s, struct fk_err *err)
 {
     char path[FK_PATH_MAX];
     int r = fk_path_printf(path, err, "%s/catalog.db", s->dir);
+    if (r == 0)
+        r = begin_rebuild(s, path, err);
     if (r)
         return r;
-    int had_catalog = fk_fs_exists(s->fs, path, err);
-    if (had_catalog < 0)
-        return had_catalog;
-    if (s->opts.rebuild && had_catalog && (r = fk_catalog_remove(s->fs, path, err)))
-        return r;
-    s->opts.rebuild |= !had_catalog; // blocks without a catalog are adopted, never swept
     if ((r = fk_catalog_open(s->fs, path, &s->catalog, err)) ||
         (r = fk_path_printf(path, err, "%s/blob", s->dir)))
         return r;
@@ -177,11 +205,11 @@ int fk_store_open(const struct fk_store_opts *opts, struct fk_store **ret, struc
     s->head = fk_head_new();
     int r = s->head ? fk_path_printf(s->dir, err, "%s", opts->dir) : fk_fail_nomem(err);
     if (r || (r = make_folder(s, err)) || (r = open_parts(s, err)) ||
-        (r = fk_store_recover(s, err)) || (!opts->run_inline && (r = start_threads(s, err)))) {
+        (r = fk_store_recover(s, err)) || (r = end_rebuild(s, err)) ||
+        (!opts->run_inline && (r = start_threads(s, err)))) {
         fk_store_close(s);
         return r;
     }
-    s->opts.rebuild = false;
     if (opts->run_inline && s->head->packs.n >= MANY_PACKS && (r = fk_store_seal(s, err))) {
         fk_store_close(s);
         return r;
@@ -212,6 +240,7 @@ void fk_store_close(struct fk_store *s)
     for (size_t i = 0; i < s->blocks.n; i++)
         fk_live_unref(s->blocks.v[i]);
     fk_vec_free(&s->blocks);
+    fk_vec_free(&s->old_packs);
     fk_head_unref(s->head);
     fk_head_unref(s->sealing);
     fk_catalog_close(s->catalog);

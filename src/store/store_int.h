@@ -32,17 +32,21 @@ struct fk_pack {
 // Creates packs/<id>.pack, durably.
 int fk_pack_create(const struct fk_fs *fs, const char *dir, struct fk_id id, struct fk_pack **ret,
                    struct fk_err *err);
-// Writes one frame and syncs (unless no_sync). On failure the pack is dead.
-int fk_pack_append(struct fk_pack *p, struct fk_str segment, bool no_sync, struct fk_err *err);
+// Writes one frame, and syncs. On failure the pack is dead.
+enum fk_pack_how {
+    FK_PACK_NO_SYNC = 1, // a later frame of the batch will
+    FK_PACK_MORE = 2,    // not the first frame of its batch
+};
+int fk_pack_append(struct fk_pack *p, struct fk_str segment, unsigned how, struct fk_err *err);
 // Cuts the preallocated rest off and closes.
 void fk_pack_close(struct fk_pack *p);
 
 struct fk_pack_scan {
     int (*on)(void *arg, struct fk_str segment, struct fk_err *err);
     void *arg;
-    uint64_t frames, torn_bytes,
-        bad_frames; // results; a bad frame is a damaged one with a good one behind it
-    bool bad_header;
+    // Results. A bad frame is a damaged one with a good one of a later batch behind it.
+    uint64_t frames, torn_bytes, bad_frames;
+    bool bad_header; // torn_bytes are then those behind the header
 };
 int fk_pack_read(const struct fk_fs *fs, const char *path, struct fk_pack_scan *scan,
                  struct fk_err *err);
@@ -81,6 +85,8 @@ struct fk_head {
     struct fk_map set_index;        // by hash of tenant and service
     FK_VEC(void *) retired;         // arrays that grew
     FK_VEC(struct fk_id) packs;     // whose profiles are here
+    bool part_sealed; // one of the packs holds another tenant's part that a block has replaced
+    FK_VEC(struct fk_id) block_ids; // given when it is sealed; a second try writes the same blocks
     struct fk_remap *remap;         // scratch of the writer
     struct fk_samples samples;
     struct fk_buf scratch;
@@ -165,10 +171,12 @@ struct fk_store {
     int64_t space_checked_ns; // committer's
     _Atomic bool full;
 
-    struct fk_mutex seal_lock;     // one seal or retention at a time
-    struct fk_id_source block_ids; // under seal_lock
-    struct fk_cond keeper_wake;    // with queue_lock
-    bool seal_wanted;              // under queue_lock
+    struct fk_mutex seal_lock;      // one seal or retention at a time
+    struct fk_id_source block_ids;  // under seal_lock, as the next two
+    FK_VEC(struct fk_id) old_packs; // sealed, but could not be removed yet
+    bool packs_unsynced;            // packs were removed, but not yet durably
+    struct fk_cond keeper_wake;     // with queue_lock
+    bool seal_wanted;               // under queue_lock
     struct fk_thread committer, keeper;
     bool threads, has_keeper;
     struct fk_fs planted_fs; // of a planted fault
@@ -190,6 +198,8 @@ struct fk_head *fk_store_sealing(struct fk_store *s); // what is being sealed, N
 int fk_store_write_blocks(struct fk_store *s, struct fk_err *err);
 int fk_store_add_row(struct fk_store *s, struct fk_block *b,
                      struct fk_err *err); // the catalog's row of an open block
+// All sealed packs are gone for good when it returns 0; before, no row that replaces one may go.
+int fk_store_settle_packs(struct fk_store *s, struct fk_err *err);
 // recover.c: loads rows, sweeps or adopts files without one, reads the packs
 int fk_store_recover(struct fk_store *s, struct fk_err *err);
 // retention.c

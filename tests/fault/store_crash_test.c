@@ -36,8 +36,14 @@ struct attempt {
     unsigned seen;
 };
 
+// What the seeds went through together.
+struct tally {
+    uint64_t lives, struck, cut, acked, refused, sealed, expired, replayed;
+};
+
 struct world {
     uint64_t seed;
+    struct tally *tally;
     struct fk_rng rng;
     struct fk_simfs *sim;
     struct fk_test_clock clock;
@@ -132,12 +138,11 @@ static void append_batch(struct world *w)
         promise[i] = (struct promise){w, new_attempt(w, &a, &p[i], &e[i])};
         struct append *x = fk_calloc(1, sizeof(*x));
         assert_non_null(x);
-        *x = (struct append){
-            .tenant = fk_str_of(tenants[w->attempts.v[promise[i].attempt].tenant]),
-            .entry = &e[i],
-            .profile = &p[i],
-            .done = on_done,
-            .arg = &promise[i]};
+        *x = (struct append){.tenant = fk_str_of(tenants[w->attempts.v[promise[i].attempt].tenant]),
+                             .entry = &e[i],
+                             .profile = &p[i],
+                             .done = on_done,
+                             .arg = &promise[i]};
         fk_buf_init(&x->record, 0);
         assert_int_equal(fk_record_put(&x->record, &e[i], &p[i], NULL), 0);
         *end = x;
@@ -264,10 +269,22 @@ static void verify(struct world *w)
 // ---- workload
 // ----------------------------------------------------------------------------------------------------
 
-static void reopen(struct world *w, bool rebuild)
+static void close_store(struct world *w)
 {
+    struct fk_store_stats s;
+    if (!w->store)
+        return;
+    fk_store_stats(w->store, &s);
+    w->tally->sealed += s.sealed;
+    w->tally->expired += s.expired_blocks;
+    w->tally->replayed += s.replayed;
     fk_store_close(w->store);
     w->store = NULL;
+}
+
+static void reopen(struct world *w, bool rebuild)
+{
+    close_store(w);
     w->opts.rebuild = rebuild;
     if (fk_store_open(&w->opts, &w->store, NULL))
         w->store = NULL;
@@ -346,8 +363,7 @@ static void die(struct world *w, bool power)
         fk_simfs_fault(w->sim, &stop, NULL);
         fk_fs_exists(fk_simfs_fs(w->sim), DIR, NULL);
     }
-    fk_store_close(w->store);
-    w->store = NULL;
+    close_store(w);
     if (power || fk_simfs_stopped(w->sim))
         assert_int_equal(fk_simfs_crash(w->sim, fk_rng_next(&w->rng), NULL), 0);
 }
@@ -371,11 +387,15 @@ static void open_again(struct world *w)
 
 static void live(struct world *w, bool crash_only)
 {
+    uint64_t struck = fk_simfs_struck(w->sim);
     plan_fault(w, crash_only);
     for (uint32_t n = 5 + fk_rng_below(&w->rng, 40); n && !fk_simfs_stopped(w->sim); n--) {
         step(w);
         w->steps++;
     }
+    w->tally->lives++;
+    w->tally->struck += fk_simfs_struck(w->sim) > struck;
+    w->tally->cut += fk_simfs_stopped(w->sim);
     die(w, crash_only || chance(w, 85));
     open_again(w);
 }
@@ -408,18 +428,22 @@ static void begin(struct world *w, uint64_t seed, unsigned plant)
 
 static void end(struct world *w)
 {
-    fk_store_close(w->store);
+    close_store(w);
     fk_simfs_free(w->sim);
-    for (size_t i = 0; i < w->attempts.n; i++)
+    for (size_t i = 0; i < w->attempts.n; i++) {
+        w->tally->acked += w->attempts.v[i].acked;
+        w->tally->refused += !w->attempts.v[i].acked;
         fk_free(w->attempts.v[i].text);
+    }
     fk_vec_free(&w->attempts);
 }
 
 // True when the seed shows no violation; else *ret_fault says it.
-static bool run_seed(uint64_t seed, unsigned plant, char ret_fault[512])
+static bool run_seed(uint64_t seed, unsigned plant, struct tally *tally, char ret_fault[512])
 {
     struct world w;
     begin(&w, seed, plant);
+    w.tally = tally;
     for (w.life = 1; w.life <= 4 && !w.fault[0]; w.life++)
         live(&w, plant != 0);
     if (!w.fault[0]) { // an orderly end
@@ -439,24 +463,35 @@ static void nothing_acknowledged_is_lost(void **state)
     (void)state;
     const char *only = getenv("FK_SEED");
     uint64_t from = only ? strtoull(only, NULL, 10) : 1, bad = 0;
+    struct tally t = {0};
     uint64_t until = only ? from + 1 : from + fk_test_seeds(300);
     for (uint64_t seed = from; seed < until; seed++) {
         char fault[512];
-        if (!run_seed(seed, 0, fault)) {
+        if (!run_seed(seed, 0, &t, fault)) {
             print_error("%s (FK_SEED=%llu runs it alone)\n", fault, (unsigned long long)seed);
             bad++;
         }
     }
     print_message("%llu seeds, %llu bad\n", (unsigned long long)(until - from),
                   (unsigned long long)bad);
+    print_message("%llu lives, %llu with a fault, %llu ended in the middle of a call; profiles: "
+                  "%llu acknowledged, %llu refused, %llu read from packs; %llu seals, %llu blocks "
+                  "expired\n",
+                  (unsigned long long)t.lives, (unsigned long long)t.struck,
+                  (unsigned long long)t.cut, (unsigned long long)t.acked,
+                  (unsigned long long)t.refused, (unsigned long long)t.replayed,
+                  (unsigned long long)t.sealed, (unsigned long long)t.expired);
     assert_int_equal(bad, 0);
+    if (!only) // else the workload has gone tame
+        assert_true(t.struck > t.lives / 2 && t.sealed > until - from && t.expired);
 }
 
 static void must_be_found(unsigned plant, const char *name)
 {
+    struct tally t = {0};
     for (uint64_t seed = 1; seed <= 300; seed++) {
         char fault[512];
-        if (!run_seed(seed, plant, fault)) {
+        if (!run_seed(seed, plant, &t, fault)) {
             print_message("%s is found after %llu seeds: %s\n", name, (unsigned long long)seed,
                           fault);
             return;
