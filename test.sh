@@ -16,7 +16,8 @@
 #   interop    unmodified profiling clients against the release server (FK_INTEROP, else ../shared/interop)
 #   soak  bench  fuzz-long  crash-long  coverage      long ones, by name only
 #
-# Environment: FK_CORPUS, FK_INTEROP (folders of foreign profiles and clients), FK_FUZZ_SECONDS, FK_SEEDS.
+# Environment: FK_CORPUS, FK_INTEROP (folders of foreign profiles and clients), FK_FUZZ_SECONDS, FK_SEEDS,
+# FK_INTEROP_SECONDS (60: the full minute each), FK_INTEROP_CLIENTS ("curl:curl:1": only some of them).
 # The last line is "N passed, N failed, N skipped"; what is skipped says why. Logs: build/logs.
 set -u
 cd "$(dirname "$0")" || exit 1
@@ -278,6 +279,12 @@ lane_e2e() {
     [ -n "${FK_CHROMIUM:-}" ] || have chromium || need chromium || { skipped e2e 'no chromium'; return; }
     need_node || { skipped e2e 'no Node'; return; }
     with_server e2e || return 0
+    if ! fetch "$URL/profiles" 2>/dev/null | grep -qi '<html'; then
+        failed 'e2e browser: the server gives no interface at /profiles (ui/dist is not in this build)'
+        without_server e2e
+        return
+    fi
+    local FK_TIMEOUT=480
     FK_SHOTS=${FK_SHOTS:-$PWD/build/logs/e2e/shots} run_one e2e browser tests/e2e/run.sh "$URL"
     tally e2e browser
     without_server e2e
@@ -291,7 +298,7 @@ lane_interop() {
     [ -d "$clients" ] || { skipped interop "no folder of clients ($clients; set FK_INTEROP)" 6; return; }
     with_server interop || return 0
     export FK_TIMEOUT=1500 # the first build of the Rust clients takes minutes
-    for entry in $INTEROP; do
+    for entry in ${FK_INTEROP_CLIENTS:-$INTEROP}; do
         IFS=: read -r name tool least <<<"$entry"
         if [ ! -x "$clients/$name/run.sh" ]; then
             skipped "interop $name" "no $clients/$name/run.sh"
