@@ -13,51 +13,57 @@ cd "$(dirname "$0")/.." || exit 1
 
 now_ms() { local t=${EPOCHREALTIME/[.,]/}; echo $((t / 1000)); }
 
-# first_run LOG SECONDS: ./run.sh until a flame graph has an address; prints the milliseconds that took.
+# first_run LOG SECONDS PATTERN: ./run.sh until its output has a line that begins so. UP: milliseconds until the server was up,
+# DONE: from there until that line, empty when it did not come.
 first_run() {
-    local log=$1 limit=$2 from pid t up=
+    local log=$1 limit=$2 pattern=$3 from pid t
+    UP='' DONE=''
     from=$(now_ms)
     ./run.sh >"$log" 2>&1 &
     pid=$!
     for ((t = 0; t < limit * 20; t++)); do
-        if [ -z "$up" ] && grep -q '^Flamekeep is up' "$log"; then
-            up=$(($(now_ms) - from))
+        if [ -z "$UP" ] && grep -q '^Flamekeep is up' "$log"; then
+            UP=$(($(now_ms) - from))
             from=$(now_ms)
         fi
-        [ -n "$up" ] && grep -q '^A flame graph: ' "$log" && break
+        if [ -n "$UP" ] && grep -q "^$pattern" "$log"; then
+            DONE=$(($(now_ms) - from))
+            break
+        fi
+        grep -q '^No profile has arrived' "$log" && break
         kill -0 $pid 2>/dev/null || break
         sleep 0.05
     done
     kill -TERM $pid 2>/dev/null
     wait $pid
-    if ! grep -q '^A flame graph: ' "$log"; then
-        tail -n 30 "$log"
-        return 1
+    [ -n "$DONE" ] || tail -n 20 "$log"
+}
+
+first_command() {
+    first_run build/fresh-run1.log 1500 'A flame graph: '
+    [ -n "$UP" ] || { echo 'fresh: FAILED: the first run ended without a server'; return 1; }
+    echo "fresh: first run: the server is up after $((UP / 1000)) s"
+    if [ -n "$DONE" ] && [ "$DONE" -le 30000 ]; then
+        echo "fresh: its own profile is listed $DONE ms later"
+    else
+        echo "fresh: FAILED: no profile of its own within 30 s of the start"
+        BAD=1
     fi
-    UP=$up LISTED=$(($(now_ms) - from))
+    first_run build/fresh-run2.log 60 'Flamekeep is up'
+    [ -n "$UP" ] && [ "$UP" -lt 2000 ] || { echo "fresh: FAILED: the second run is up after ${UP:-no} ms, not under 2 s"; return 1; }
+    echo "fresh: second run: up after $UP ms"
 }
 
 inside() {
-    local bad=0
+    BAD=0
     mkdir -p build
     if [ -f src/cli/main.c ]; then
-        if first_run build/fresh-run1.log 1500; then
-            echo "fresh: first run: up after $((UP / 1000)) s, its own profile listed $LISTED ms later"
-            [ "$LISTED" -le 30000 ] || { echo 'fresh: FAILED: that is more than 30 s'; bad=1; }
-        else
-            echo 'fresh: FAILED: the first run'; bad=1
-        fi
-        if first_run build/fresh-run2.log 60; then
-            echo "fresh: second run: up after $UP ms"
-            [ "$UP" -lt 2000 ] || { echo 'fresh: FAILED: that is more than 2 s'; bad=1; }
-        else
-            echo 'fresh: FAILED: the second run'; bad=1
-        fi
+        first_command || BAD=1
     else
         echo 'fresh: no src/cli/main.c in this commit: only the build and the tests are tried'
     fi
-    ./test.sh quick || bad=1
-    exit $bad
+    ./test.sh quick || BAD=1
+    exit $BAD
 }
 
 # ---- outside ----
