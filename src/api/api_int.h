@@ -47,6 +47,7 @@ enum fk_api_flags {
     FK_API_LOOP = 8,        // answers in microseconds: on the loop's thread
     FK_API_HIDDEN = 16,     // not in the OpenAPI document
     FK_API_INGEST = 32,     // body, worker class ingest
+    FK_API_RAW = 64,        // the handler answers c->res itself; not for local calls
 };
 
 struct fk_api_endpoint {
@@ -165,6 +166,10 @@ fk_api_handler fk_api_profiles, fk_api_profile, fk_api_flamegraph, fk_api_top, f
 
 fk_api_handler fk_api_ingest, fk_rpc_push, fk_rpc_select_stacktraces, fk_rpc_select_profile,
     fk_rpc_select_series, fk_rpc_label_names, fk_rpc_label_values, fk_rpc_profile_types;
+
+extern const struct fk_http_asset fk_ui_assets[]; // made from ui/dist, sorted by path
+extern const size_t fk_ui_assets_n;
+fk_api_handler fk_api_ui;
 
 void fk_call_init(struct fk_api_call *c, struct fk_api *api, const struct fk_api_endpoint *e,
                   struct fk_arena *a);

@@ -164,7 +164,8 @@ static void run_route(void *arg, struct fk_http_req *req, struct fk_http_res *re
         fk_http_res_fail(res, 0, &err);
     } else {
         fk_call_run(&c);
-        answer(&c, res);
+        if (!(a->endpoint->flags & FK_API_RAW) || c.status >= 400)
+            answer(&c, res);
     }
     fk_call_free(&c);
 }
@@ -237,7 +238,8 @@ static const struct fk_api_endpoint *endpoint_of(const char *method, struct fk_s
                                                  struct fk_str *ret_param)
 {
     for (size_t i = 0; i < fk_api_table_n; i++)
-        if (fk_str_eq(fk_str_of(fk_api_table[i].method), fk_str_of(method)) &&
+        if (!(fk_api_table[i].flags & FK_API_RAW) &&
+            fk_str_eq(fk_str_of(fk_api_table[i].method), fk_str_of(method)) &&
             fits(fk_api_table[i].pattern, path, ret_param))
             return &fk_api_table[i];
     return NULL;
