@@ -49,7 +49,7 @@ apt_get() { as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock:
 
 # What the server is built with and from. Debian 13 has llhttp as a library, Debian 12 its sources beside Node.
 BUILD_PACKAGES=(gcc libc6-dev cmake ninja-build pkgconf\|pkg-config libxxhash-dev libdeflate-dev zlib1g-dev libzstd-dev
-    libpcre2-dev libsqlite3-dev libllhttp-dev\|node-llhttp)
+    libpcre2-dev libsqlite3-dev libllhttp-dev\|node-llhttp python3)
 
 node_is_new_enough() {
     have node && have npm && [ "$(node -p 'process.versions.node.split(".")[0]' 2>/dev/null || echo 0)" -ge 18 ]
@@ -113,7 +113,7 @@ compile() {
 build_server() {
     local sources
     [ -f src/cli/main.c ] || { say "this checkout has no src/cli/main.c, so there is no server to build"; return 1; }
-    sources=$(hash_of src cmake CMakeLists.txt CMakePresets.json ui/dist/manifest.txt)
+    sources=$(hash_of src cmake CMakeLists.txt CMakePresets.json ui/dist/manifest.txt tools/*.py)
     stamp_is build/release/.stamp "$sources" && [ -x build/release/flamekeep ] && return 0
     need "${BUILD_PACKAGES[@]}" || return 1
     say "building build/release/flamekeep"
