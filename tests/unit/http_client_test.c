@@ -46,6 +46,14 @@ static void test_calls(void **state)
     fk_test_ok(fk_http_client_call(c, &head, &r, &err), &err);
     assert_int_equal(r.body.n, 0);
     fk_http_reply_free(&r);
+    struct fk_http_field fields[] = {{FK_S("X-Locked"), FK_S("1")},
+                                     {FK_S("Accept-Encoding"), FK_S("gzip")}};
+    struct fk_http_ask zipped = {
+        .method = "GET", .path = FK_S("/json"), .fields = fields, .fields_n = 2};
+    fk_test_ok(fk_http_client_call(c, &zipped, &r, &err), &err);
+    assert_true(fk_str_eq(fk_http_reply_field(&r, "Content-Encoding"), FK_S("gzip")));
+    assert_null(fk_http_reply_field(&r, "X-None").p);
+    fk_http_reply_free(&r);
     struct fk_http_ask no = {.method = "GET", .path = FK_S("/nothing")};
     fk_test_ok(fk_http_client_call(c, &no, &r, &err), &err);
     assert_int_equal(r.status, 404);
