@@ -121,13 +121,16 @@ static void fail_body(const struct fk_http_ex *ex, struct fk_err *err)
 static int find_route(struct fk_http_ex *ex, struct fk_err *err)
 {
     struct fk_http_server *s = ex->loop->server;
-    struct fk_str allow = {NULL, 0};
-    int status = fk_http_router_find(&s->router, ex->req.method, ex->req.path, &ex->arena,
-                                     &ex->route, &ex->req.params, &ex->req.params_n, &allow, err);
+    struct fk_http_match match = {0};
+    int status =
+        fk_http_router_find(&s->router, ex->req.method, ex->req.path, &ex->arena, &match, err);
     if (status == 405)
-        fk_http_res_set(&ex->res, "Allow", allow);
+        fk_http_res_set(&ex->res, "Allow", match.allow);
     if (status)
         return status;
+    ex->route = match.at;
+    ex->req.params = match.params;
+    ex->req.params_n = match.params_n;
     ex->req.route = &s->opts.routes[ex->route];
     ex->sink = ex->req.route->sink ? ex->req.route->sink : &fk_http_collect_sink;
     ex->sink_arg = ex->req.route->arg;

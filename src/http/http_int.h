@@ -158,11 +158,17 @@ struct fk_http_router {
 int fk_http_router_init(struct fk_http_router *r, const struct fk_http_route *routes, size_t n,
                         struct fk_err *err);
 void fk_http_router_free(struct fk_http_router *r);
-// Found: 0, *ret_at. Else 404 or 405 with *ret_allow ("GET, HEAD, POST", in the arena), 400 for a
-// path that does not decode, 500 without memory.
+struct fk_http_match {
+    size_t at; // in routes
+    const struct fk_http_pair *params;
+    size_t params_n;
+    struct fk_str allow; // of a 405: "GET, HEAD, POST", in the arena
+};
+
+// 0: found. Else 404, 405 (*ret_match has the methods), 400 for a path that does not decode, 503
+// without memory; with err.
 int fk_http_router_find(const struct fk_http_router *r, struct fk_str method, struct fk_str path,
-                        struct fk_arena *a, size_t *ret_at, const struct fk_http_pair **ret_params,
-                        size_t *ret_params_n, struct fk_str *ret_allow, struct fk_err *err);
+                        struct fk_arena *a, struct fk_http_match *ret, struct fk_err *err);
 
 // ---- HTTP/1 header ----
 // Finds the end of a header byte by byte and refuses what must not be in one (bare CR or LF, NUL

@@ -146,9 +146,20 @@ static void allow_add(struct fk_buf *b, const char *method)
         fk_buf_cstr(b, ", HEAD");
 }
 
+static int fail_no_route(struct fk_str method, struct fk_str path, struct fk_str allow,
+                         struct fk_err *err)
+{
+    if (allow.n == 0) {
+        fk_fail(err, FK_E_NOTFOUND, "there is nothing at %.*s", FK_STR_ARG(fk_str_head(path, 200)));
+        return 404;
+    }
+    fk_fail(err, FK_E_INVALID, "%.*s takes %.*s, not %.*s", FK_STR_ARG(fk_str_head(path, 120)),
+            FK_STR_ARG(allow), FK_STR_ARG(fk_str_head(method, 20)));
+    return 405;
+}
+
 int fk_http_router_find(const struct fk_http_router *r, struct fk_str method, struct fk_str path,
-                        struct fk_arena *a, size_t *ret_at, const struct fk_http_pair **ret_params,
-                        size_t *ret_params_n, struct fk_str *ret_allow, struct fk_err *err)
+                        struct fk_arena *a, struct fk_http_match *ret, struct fk_err *err)
 {
     struct fk_http_pair found[MAX_PARAMS];
     FK_AUTO_BUF allow;
@@ -162,19 +173,10 @@ int fk_http_router_find(const struct fk_http_router *r, struct fk_str method, st
             allow_add(&allow, route->method);
             continue;
         }
-        int status = keep_params(found, n, a, ret_params, err);
-        if (status)
-            return status;
-        *ret_at = r->order[i];
-        *ret_params_n = n;
-        return 0;
+        ret->at = r->order[i];
+        ret->params_n = n;
+        return keep_params(found, n, a, &ret->params, err);
     }
-    if (allow.n == 0) {
-        fk_fail(err, FK_E_NOTFOUND, "there is nothing at %.*s", FK_STR_ARG(fk_str_head(path, 200)));
-        return 404;
-    }
-    *ret_allow = fk_arena_str(a, fk_buf_view(&allow));
-    fk_fail(err, FK_E_INVALID, "%.*s takes %.*s, not %.*s", FK_STR_ARG(fk_str_head(path, 120)),
-            FK_STR_ARG(fk_buf_view(&allow)), FK_STR_ARG(fk_str_head(method, 20)));
-    return 405;
+    ret->allow = fk_arena_str(a, fk_buf_view(&allow));
+    return fail_no_route(method, path, fk_buf_view(&allow), err);
 }

@@ -5,7 +5,6 @@
 #include "os/clock.h"
 
 #include <stdio.h>
-#include <time.h>
 
 static int make_loop(struct fk_http_server *s, struct fk_http_loop *l, struct fk_err *err);
 
@@ -145,16 +144,15 @@ bool fk_http_on_loop(const struct fk_http_loop *l)
 
 const char *fk_http_date(struct fk_http_loop *l)
 {
-    time_t now = (time_t)(fk_clock_wall(l->server->opts.clock) / FK_NS_PER_S);
-    struct tm tm;
+    static const char days[] = "ThuFriSatSunMonTueWed"; // 1970-01-01 was a Thursday
+    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    int64_t now = fk_clock_wall(l->server->opts.clock) / FK_NS_PER_S;
     if (now != l->date_s || !l->date[0]) {
-        static const char days[] = "SunMonTueWedThuFriSat";
-        static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-        gmtime_r(&now, &tm);
-        snprintf(l->date, sizeof(l->date), "%.3s, %02u %.3s %04u %02u:%02u:%02u GMT",
-                 days + 3 * tm.tm_wday, (unsigned)tm.tm_mday % 100, months + 3 * tm.tm_mon,
-                 (unsigned)(tm.tm_year + 1900) % 10000, (unsigned)tm.tm_hour % 100,
-                 (unsigned)tm.tm_min % 100, (unsigned)tm.tm_sec % 100);
+        char t[FK_TIME_CHARS + 1]; // 2026-11-30T12:00:00.000000000Z
+        fk_time_format(now * FK_NS_PER_S, t);
+        int month = (t[5] - '0') * 10 + t[6] - '1';
+        snprintf(l->date, sizeof(l->date), "%.3s, %.2s %.3s %.4s %.8s GMT",
+                 days + 3 * (now / 86400 % 7), t + 8, months + 3 * month, t, t + 11);
         l->date_s = now;
     }
     return l->date;

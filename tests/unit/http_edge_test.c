@@ -198,6 +198,7 @@ static void test_no_worker_is_free(void **state)
     static const char up[] = "POST /echo" H CLOSE "Content-Length: 3\r\n\r\nabc";
     assert_int_equal(fx_ask(&fx, up, strlen(up), &b), 200); // pushes have a worker of their own
     fx.release = 1;
+    fx_wait_for((fk_pool_stats(fx.pool, &ps), ps.waiting[FK_WORK_QUERY] == 0));
     assert_int_equal(fx_ask(&fx, ask, strlen(ask), &b), 200);
     fk_net_close(fd[0]);
     fk_net_close(fd[1]);

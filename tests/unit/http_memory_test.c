@@ -15,8 +15,9 @@ static int parse_all(struct fk_http_ex *ex, const struct fk_http_router *router)
     struct fk_http_limits limits = fk_http_limits_default();
     struct fk_http_scan scan = {0};
     const struct fk_http_pair *q;
-    size_t used, n, at;
-    struct fk_str s, allow = {NULL, 0};
+    size_t used, n;
+    struct fk_http_match match = {0};
+    struct fk_str s;
     int status =
         fk_http_scan_feed(&scan, (const uint8_t *)head, sizeof(head) - 1, &limits, &used, &err);
     assert_int_equal(status, 0);
@@ -25,11 +26,10 @@ static int parse_all(struct fk_http_ex *ex, const struct fk_http_router *router)
         return 503;
     if ((status = fk_http_head_parse(ex, &limits, &err)))
         return status;
-    status = fk_http_router_find(router, ex->req.method, ex->req.path, &ex->arena, &at,
-                                 &ex->req.params, &ex->req.params_n, &allow, &err);
+    status = fk_http_router_find(router, ex->req.method, ex->req.path, &ex->arena, &match, &err);
     if (status)
         return status;
-    assert_true(fk_str_eq(ex->req.params[0].value, FK_S("b/A")));
+    assert_true(fk_str_eq(match.params[0].value, FK_S("b/A")));
     if (fk_http_req_query(&ex->req, &q, &n, &err))
         return err.code == FK_E_NOMEM ? 503 : 400;
     assert_int_equal(n, 3);
