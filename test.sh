@@ -45,8 +45,8 @@ run_one() {
     echo $((SECONDS - from)) >"build/logs/$lane/$name.s"
 }
 
-# sum_of FILE PATTERN: the sum of the numbers that the sed pattern catches.
-sum_of() { sed -nE "s/$2/\1/p" "$1" | awk '{ n += $1 } END { print n + 0 }'; }
+# sum_of FILE PATTERN: the sum of the numbers that the second group of the sed pattern catches.
+sum_of() { sed -nE "s/$2/\2/p" "$1" | awk '{ n += $1 } END { print n + 0 }'; }
 
 # tally LANE NAME: counts what a finished run_one reports: cmocka, "N passed, N failed", Node's runner, else the exit code.
 tally() {
@@ -56,9 +56,9 @@ tally() {
         skipped "$lane $name" "$(grep -m 1 '^SKIP' "$log" | sed -E 's/^SKIP(-ALL)?:? *//')"
         return
     fi
-    good=$(sum_of "$log" '^\[  PASSED  \] ([0-9]+) test.*')
-    bad=$(sum_of "$log" '^\[  FAILED  \] .*: ([0-9]+) test\(s\), listed below.*')
-    left=$(sum_of "$log" '^\[  SKIPPED \] .*: ([0-9]+) test\(s\), listed below.*')
+    good=$(sum_of "$log" '^\[  PASSED  \] (.*: )?([0-9]+) test.*')
+    bad=$(sum_of "$log" '^\[  FAILED  \] (.*: )?([0-9]+) test\(s\), listed below.*')
+    left=$(sum_of "$log" '^\[  SKIPPED \] (.*: )?([0-9]+) test\(s\), listed below.*')
     if [ $((good + bad + left)) = 0 ]; then
         good=$(sed -nE 's/^(#|ℹ) pass ([0-9]+)$/\2/p; s/^([0-9]+) passed, [0-9]+ failed.*/\1/p' "$log" | tail -n 1)
         bad=$(sed -nE 's/^(#|ℹ) fail ([0-9]+)$/\2/p; s/^[0-9]+ passed, ([0-9]+) failed.*/\1/p' "$log" | tail -n 1)
