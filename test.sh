@@ -71,7 +71,7 @@ tally() {
         good=1
     fi
     passed "$good"
-    [ "$left" = 0 ] || skipped "$lane $name" "$(grep -m 1 -o 'SKIP.*' "$log")" "$left"
+    [ "$left" = 0 ] || skipped "$lane $name" "$(grep -m 1 -o "SKIP.*" "$log" | sed -E "s/^SKIP(-ALL)?:? *//")" "$left"
     grep -E '^ *SKIP:' "$log" | sort -u | sed 's/^ */          /' >&2
     if [ "$bad" = 0 ]; then
         ok "$name: $good in $(cat "build/logs/$lane/$name.s") s"
