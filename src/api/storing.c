@@ -53,7 +53,7 @@ static int on_profile(void *arg, struct fk_entry *e, struct fk_profile *p, struc
 {
     struct storing *x = arg;
     struct fk_api *api = x->c->api;
-    struct fk_id id;
+    struct fk_id id = {0};
     bool arrival = false;
     FK_AUTO_ARENA a;
     fk_arena_init(&a, 0);
