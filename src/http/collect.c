@@ -86,7 +86,11 @@ static int open_spool(struct fk_http_ex *ex, struct fk_file **ret, struct fk_err
 {
     const struct fk_http_server_opts *o = &ex->loop->server->opts;
     int rc = fk_fs_open_unnamed(o->fs, o->spool_folder, ret, err);
-    return rc ? fk_fail_in(err, "the body cannot be kept in %s", o->spool_folder) : 0;
+    if (!rc)
+        return 0;
+    if (err->code == FK_E_NOTFOUND || err->code == FK_E_EXISTS)
+        err->code = FK_E_IO; // it is our folder that is missing, not what the client asks for
+    return fk_fail_in(err, "the body cannot be kept in %s", o->spool_folder);
 }
 
 // Writes the stage behind the file's end. In a worker.

@@ -96,7 +96,7 @@ static struct fk_http_route routes[] = {
      .cls = FK_WORK_INGEST},
 };
 
-static void start(struct fx *fx, struct fk_http_server_opts o, size_t queue)
+static void start_in(struct fx *fx, struct fk_http_server_opts o, size_t queue, const char *folder)
 {
     struct fk_err err;
     struct fk_pool_opts po = {.workers = 2, .queue = {queue, queue, queue}};
@@ -109,13 +109,18 @@ static void start(struct fx *fx, struct fk_http_server_opts o, size_t queue)
     o.routes = routes;
     o.routes_n = FK_COUNTOF(routes);
     o.pool = fx->pool;
-    o.spool_folder = fx->folder;
+    o.spool_folder = folder ? folder : fx->folder;
     o.arg = fx;
     o.access = fx_access;
     fk_test_ok(fk_http_server_new(&o, &fx->server, &err), &err);
     fk_test_ok(fk_addr_parse(FK_S("127.0.0.1:0"), 0, &any, &err), &err);
     fk_test_ok(fk_http_server_listen(fx->server, &any, &fx->addr, &err), &err);
     fk_test_ok(fk_http_server_start(fx->server, &err), &err);
+}
+
+static void start(struct fx *fx, struct fk_http_server_opts o, size_t queue)
+{
+    start_in(fx, o, queue, NULL);
 }
 
 static void test_answers(void **state)
@@ -373,6 +378,57 @@ static void test_lost_while_spooling(void **state)
     fx_stop(&fx);
 }
 
+// The disk that holds the spooled bodies fails at each of its calls in turn, or is full.
+static void test_failing_disk(void **state)
+{
+    (void)state;
+    struct fx fx;
+    struct fk_err err;
+    struct fk_simfs_opts so = {.seed = 1};
+    struct fk_simfs *sim;
+    FK_AUTO_BUF b;
+    FK_AUTO_BUF z;
+    FK_AUTO_BUF in;
+    fk_buf_init(&b, 0);
+    fk_buf_init(&z, 0);
+    fk_buf_init(&in, 0);
+    fk_test_ok(fk_simfs_new(&so, &sim, &err), &err);
+    struct fk_http_server_opts o = fx_opts();
+    o.fs = fk_simfs_fs(sim);
+    o.limits.spool_from = 1000;
+    start_in(&fx, o, 0, "/");
+    char *body = malloc(5 << 20);
+    for (size_t i = 0; i < 5 << 20; i++)
+        body[i] = (char)fk_hash_u64(i / 2);
+    fk_test_ok(fk_gzip(body, 5 << 20, 1, &z, &err), &err);
+    free(body);
+    fk_buf_printf(&in, "POST /echo" H CLOSE "Content-Encoding: gzip\r\nContent-Length: %zu\r\n\r\n",
+                  z.n);
+    fk_buf_str(&in, fk_buf_view(&z));
+    static const enum fk_sim_action actions[] = {FK_SIM_EIO, FK_SIM_ENOSPC, FK_SIM_SHORT};
+    for (size_t a = 0; a < FK_COUNTOF(actions); a++)
+        for (uint64_t k = 1;; k++) {
+            uint64_t struck = fk_simfs_struck(sim);
+            struct fk_sim_fault fault = {.at = k, .action = actions[a]};
+            fk_test_ok(fk_simfs_fault(sim, &fault, &err), &err);
+            int status = fx_ask(&fx, in.p, in.n, &b);
+            fk_simfs_clear_faults(sim);
+            if (fk_simfs_struck(sim) == struck) {
+                assert_int_equal(status, 200);
+                assert_true(k > 5);
+                break;
+            }
+            assert_true(status == 500 || status == 503);
+        }
+    fk_simfs_set_capacity(sim, 1 << 20);
+    assert_int_equal(fx_ask(&fx, in.p, in.n, &b), 503);
+    assert_true(fx_has(&b, "Retry-After"));
+    fk_simfs_set_capacity(sim, 0);
+    assert_int_equal(fx_ask(&fx, in.p, in.n, &b), 200);
+    fx_stop(&fx);
+    fk_simfs_free(sim);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -380,6 +436,7 @@ int main(void)
         cmocka_unit_test(test_no_worker_is_free), cmocka_unit_test(test_slow_but_fast_enough),
         cmocka_unit_test(test_more_codings),      cmocka_unit_test(test_long_headers_are_charged),
         cmocka_unit_test(test_no_descriptors),    cmocka_unit_test(test_lost_while_spooling),
+        cmocka_unit_test(test_failing_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
