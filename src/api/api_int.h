@@ -81,8 +81,7 @@ struct fk_api {
         repeated_profiles, query_errors;
 };
 
-// ---- parameters (params.c); errors name the parameter
-// --------------------------------------------------------------
+// ---- parameters (params.c); errors name the parameter ----
 struct fk_str fk_param(const struct fk_api_call *c,
                        const char *name); // first value; .p NULL: absent
 // All values of a repeated parameter.
@@ -101,8 +100,7 @@ int fk_param_duration(const struct fk_api_call *c, const char *name, int64_t *va
 int fk_param_word(const struct fk_api_call *c, const char *name, const char *const *words, int none,
                   int *ret, struct fk_err *err);
 
-// ---- sources (source.c)
-// --------------------------------------------------------------------------------------------
+// ---- sources (source.c) ----
 // Reads a source with this prefix ("", "left_", "right_") and makes its query, kept in
 // c->query_run[slot].
 int fk_call_source(struct fk_api_call *c, const char *prefix, int slot, struct fk_query **ret,
@@ -112,8 +110,7 @@ void fk_call_facts(struct fk_api_call *c, const struct fk_query *q, struct fk_re
 int fk_call_tree(struct fk_api_call *c, const char *prefix, struct fk_tree **ret,
                  struct fk_type_facts *type, struct fk_render_facts *facts, struct fk_err *err);
 
-// ---- shapes (shapes.c)
-// ---------------------------------------------------------------------------------------------
+// ---- shapes (shapes.c) ----
 void fk_json_time(struct fk_json *w, int64_t unix_ns);
 void fk_json_id(struct fk_json *w, struct fk_id id);
 void fk_json_labels(struct fk_json *w, const struct fk_labels *l,
@@ -125,8 +122,8 @@ struct fk_str fk_entry_type_id(struct fk_arena *a, const struct fk_entry *e, uin
 void fk_call_json(struct fk_api_call *c, struct fk_json *w);
 int fk_call_json_end(struct fk_api_call *c, struct fk_json *w, struct fk_err *err);
 
-// ---- storing (store_one.c)
-// ----------------------------------------------------------------------------------------- What a
+// ---- storing (storing.c) ----
+// What a
 // push brings along, beside the bytes.
 struct fk_store_ask {
     enum fk_format format; // UNKNOWN: detect
@@ -157,8 +154,7 @@ int fk_call_store(struct fk_api_call *c, struct fk_str bytes, struct fk_store_as
                   struct fk_receipt *to, struct fk_err *err);
 void fk_json_receipt(struct fk_json *w, const struct fk_receipt *r);
 
-// ---- handlers
-// ------------------------------------------------------------------------------------------------------
+// ---- handlers ----
 fk_api_handler fk_api_profiles, fk_api_profile, fk_api_flamegraph, fk_api_top, fk_api_diff,
     fk_api_diff_top, fk_api_sandwich, fk_api_series, fk_api_heatmap, fk_api_export, fk_api_types,
     fk_api_services, fk_api_labels, fk_api_label_values, fk_api_upload, fk_api_status,

@@ -25,8 +25,7 @@ void fk_call_free(struct fk_api_call *c)
     fk_buf_free(&c->body);
 }
 
-// ---- errors
-// ------------------------------------------------------------------------------------------------------
+// ---- errors ----
 
 static int status_of(const struct fk_err *err)
 {
@@ -126,8 +125,7 @@ void fk_call_run(struct fk_api_call *c)
         put_problem(c, c->status, &err);
 }
 
-// ---- from a route
-// ------------------------------------------------------------------------------------------------
+// ---- from a route ----
 
 static void answer(struct fk_api_call *c, struct fk_http_res *res)
 {
@@ -216,8 +214,7 @@ const struct fk_http_route *fk_api_routes(struct fk_api *api, size_t *ret_n)
     return api->routes;
 }
 
-// ---- in this process
-// ---------------------------------------------------------------------------------------------
+// ---- in this process ----
 
 // Whether a pattern fits a path; the value of its parameter, if it has one.
 static bool fits(const char *pattern, struct fk_str path, struct fk_str *ret_param)
@@ -286,8 +283,7 @@ void fk_api_local(struct fk_api *api, const struct fk_api_ask *ask, struct fk_ap
         run_local(api, ask, e, param, query, ret);
 }
 
-// ---- life
-// --------------------------------------------------------------------------------------------------------
+// ---- life ----
 
 int fk_api_new(const struct fk_api_opts *o, struct fk_api **ret, struct fk_err *err)
 {

@@ -58,8 +58,7 @@ int fk_api_flamegraph(struct fk_api_call *c, struct fk_err *err)
     return r;
 }
 
-// ---- table
-// -------------------------------------------------------------------------------------------------------
+// ---- table ----
 
 static int top_sort(const struct fk_api_call *c, bool diff, enum fk_top_sort *sort,
                     bool *descending, size_t *limit, struct fk_err *err)
@@ -102,8 +101,7 @@ int fk_api_top(struct fk_api_call *c, struct fk_err *err)
     return r;
 }
 
-// ---- sandwich
-// ----------------------------------------------------------------------------------------------------
+// ---- sandwich ----
 
 // The function's own node becomes the root: the trees of fk_tree_sandwich have it as the only child
 // of theirs.
@@ -175,8 +173,7 @@ int fk_api_sandwich(struct fk_api_call *c, struct fk_err *err)
     return r;
 }
 
-// ---- differences
-// -------------------------------------------------------------------------------------------------
+// ---- differences ----
 
 struct diff {
     struct fk_tree *tree;

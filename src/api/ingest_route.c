@@ -15,8 +15,7 @@ struct ingest {
     struct fk_seen_key key;
 };
 
-// ---- name
-// --------------------------------------------------------------------------------------------------------
+// ---- name ----
 
 static int add_label(struct ingest *x, struct fk_str name, struct fk_str value)
 {
@@ -95,8 +94,7 @@ static int complete_labels(struct ingest *x)
     return 0;
 }
 
-// ---- text types
-// --------------------------------------------------------------------------------------------------
+// ---- text types ----
 
 static const struct suffix {
     const char *suffix, *name, *type, *unit;
@@ -149,8 +147,7 @@ static void text_type(struct ingest *x, uint64_t rate)
         fk_str_eq(fk_str_of(s->name), FK_S("wall")) ? FK_S("wall") : FK_S("cpu");
 }
 
-// ---- pprof names
-// -------------------------------------------------------------------------------------------------
+// ---- pprof names ----
 
 static struct fk_str display_name(const struct ingest *x, struct fk_str type)
 {
@@ -219,8 +216,7 @@ static int parse_config(struct ingest *x, struct fk_str json, struct fk_err *err
     }
 }
 
-// ---- body
-// --------------------------------------------------------------------------------------------------------
+// ---- body ----
 
 // The parts of a form; *ret is the profile, .p NULL when there is none.
 static int parse_form(struct ingest *x, struct fk_str *ret, struct fk_err *err)
@@ -267,8 +263,7 @@ static int choose_format(struct ingest *x, uint64_t rate, struct fk_str *body, s
     return 0;
 }
 
-// ---- the whole
-// ---------------------------------------------------------------------------------------------------
+// ---- the whole ----
 
 static int read_query(struct ingest *x, struct fk_str *body, struct fk_err *err)
 {

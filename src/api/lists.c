@@ -2,8 +2,7 @@
 // Lists: entries, one entry, types, services, labels and their values.
 #include "api/api_int.h"
 
-// ---- entries
-// -----------------------------------------------------------------------------------------------------
+// ---- entries ----
 
 static int list_spec(struct fk_api_call *c, struct fk_list_spec *s, struct fk_err *err)
 {
@@ -75,8 +74,7 @@ int fk_api_profiles(struct fk_api_call *c, struct fk_err *err)
     return fk_call_json_end(c, &w, err);
 }
 
-// ---- one entry
-// ---------------------------------------------------------------------------------------------------
+// ---- one entry ----
 
 static void put_mappings(struct fk_json *w, const struct fk_profile *p)
 {
@@ -181,8 +179,7 @@ int fk_api_profile(struct fk_api_call *c, struct fk_err *err)
     return failed ? failed : r;
 }
 
-// ---- names
-// -------------------------------------------------------------------------------------------------------
+// ---- names ----
 
 int fk_api_types(struct fk_api_call *c, struct fk_err *err)
 {

@@ -3,8 +3,7 @@
 // is nothing.
 #include "api/rpc_int.h"
 
-// ---- flame graph
-// -------------------------------------------------------------------------------------------------
+// ---- flame graph ----
 
 static int put_flamegraph(struct fk_api_call *c, const struct fk_tree *t, int64_t max_nodes,
                           struct rpc_flamegraph *out, struct fk_err *err)
@@ -113,8 +112,7 @@ int fk_rpc_select_profile(struct fk_api_call *c, struct fk_err *err)
     return put_profile(c, q, err);
 }
 
-// ---- series
-// ------------------------------------------------------------------------------------------------------
+// ---- series ----
 
 static int put_series_row(struct fk_api_call *c, const struct fk_group *g,
                           struct rpc_series_row *to)
@@ -168,8 +166,7 @@ int fk_rpc_select_series(struct fk_api_call *c, struct fk_err *err)
     return r && r != -FK_E_NOTFOUND ? r : put_series(c, &series, err);
 }
 
-// ---- names
-// -------------------------------------------------------------------------------------------------------
+// ---- names ----
 
 // Several selectors are one: all of their matchers must hold.
 static int join_matchers(struct fk_api_call *c, const struct fk_list *matchers, struct fk_str *ret,

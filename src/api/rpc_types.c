@@ -165,8 +165,7 @@ static const struct fk_field profile_types_fields[] = {
 TYPE(rpc_profile_types_type, "ProfileTypesResponse", struct rpc_profile_types,
      profile_types_fields);
 
-// ---- google.v1.Profile, for its JSON form (proto/profile.proto of github.com/google/pprof)
-// -----------------------
+// ---- google.v1.Profile, for its JSON form (proto/profile.proto of github.com/google/pprof) ----
 
 struct pb_value_type {
     int64_t type, unit;
@@ -266,8 +265,7 @@ static const struct fk_field pprof_fields[] = {
 };
 TYPE(rpc_pprof_type, "Profile", struct pb_profile, pprof_fields);
 
-// ---- requests and answers
-// ----------------------------------------------------------------------------------------
+// ---- requests and answers ----
 
 int fk_rpc_read(struct fk_api_call *c, const struct fk_msg_type *t, void *out, struct fk_err *err)
 {

@@ -81,8 +81,7 @@ int fk_api_status(struct fk_api_call *c, struct fk_err *err)
     return fk_call_json_end(c, &w, err);
 }
 
-// ---- metrics
-// -----------------------------------------------------------------------------------------------------
+// ---- metrics ----
 
 static void metric(struct fk_buf *b, const char *name, const char *type, const char *help,
                    double value)

@@ -90,8 +90,7 @@ int fk_call_store(struct fk_api_call *c, struct fk_str bytes, struct fk_store_as
     return r;
 }
 
-// ---- receipt
-// -----------------------------------------------------------------------------------------------------
+// ---- receipt ----
 
 static void put_stored(struct fk_json *w, const struct fk_stored *s)
 {

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 // ---- options (options.c)
-// ----------------------------------------------------------------------------------------- One
+// One
 // table makes parsing, --help and the documentation.
 
 enum fk_option_kind {
@@ -51,8 +51,7 @@ void fk_command_help(const struct fk_command *c, FILE *to);
 extern const struct fk_command fk_cmd_serve, fk_cmd_push, fk_cmd_ls, fk_cmd_show, fk_cmd_top,
     fk_cmd_export, fk_cmd_labels, fk_cmd_check, fk_cmd_version;
 
-// ---- where questions go (target.c)
-// -------------------------------------------------------------------------------
+// ---- where questions go (target.c) ----
 
 struct fk_target_opts {
     struct fk_str data, server;
@@ -109,8 +108,7 @@ struct fk_source_opts {
     }
 void fk_ask_source(struct fk_buf *b, const struct fk_source_opts *s, const struct fk_opt_list *ids);
 
-// ---- output (print.c)
-// --------------------------------------------------------------------------------------------
+// ---- output (print.c) ----
 
 // Says what went wrong on standard error and gives the exit code for it.
 int fk_cli_fail(const struct fk_err *err);
@@ -127,8 +125,7 @@ void fk_human(char *to, size_t n, double value, struct fk_str unit);
 // Control characters of a name are shown as '?': names come from strangers.
 void fk_plain(char *to, size_t n, struct fk_str s);
 
-// ---- JSON answers (json_value.c)
-// ---------------------------------------------------------------------------------
+// ---- JSON answers (json_value.c) ----
 
 // An answer as a tree: small, read once for a table.
 struct fk_value {

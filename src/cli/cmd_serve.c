@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // flamekeep serve: the server. Wiring only: store, API, HTTP, signals.
+#include "agent/agent.h"
 #include "cli/cli_int.h"
 
 struct options {
@@ -7,12 +8,11 @@ struct options {
     struct fk_opt_list listen;
     uint64_t min_free, retention_bytes, seal_bytes, workers;
     int64_t retention_age, seal_age;
-    bool quiet, verbose;
+    bool quiet, verbose, no_self;
     struct fk_limits limits;
 };
 
-// ---- log
-// ---------------------------------------------------------------------------------------------------------
+// ---- log ----
 
 static void write_log(void *arg, enum fk_log_level level, const char *domain, struct fk_str line)
 {
@@ -23,8 +23,7 @@ static void write_log(void *arg, enum fk_log_level level, const char *domain, st
     fprintf(stderr, "%.23sZ %-5s %s: %.*s\n", time_text, names[level], domain, FK_STR_ARG(line));
 }
 
-// ---- parts
-// -------------------------------------------------------------------------------------------------------
+// ---- parts ----
 
 struct server {
     const struct options *o;
@@ -33,6 +32,7 @@ struct server {
     struct fk_api *api;
     struct fk_pool *pool;
     struct fk_http_server *http;
+    struct fk_self *self; // NULL: not asked for, or forbidden
     char dir[FK_PATH_MAX], spool[FK_PATH_MAX];
     char address[FK_ADDR_CHARS];
 };
@@ -99,6 +99,7 @@ static void close_parts(struct server *s)
 {
     if (s->api)
         fk_api_set_ready(s->api, false);
+    fk_self_stop(s->self);
     if (s->http)
         fk_http_server_drain(s->http, 10 * FK_NS_PER_S);
     fk_http_server_free(s->http);
@@ -107,8 +108,7 @@ static void close_parts(struct server *s)
     fk_store_close(s->store);
 }
 
-// ---- signals
-// -----------------------------------------------------------------------------------------------------
+// ---- signals ----
 
 struct stopping {
     struct fk_loop *loop;
@@ -151,6 +151,25 @@ static void complete_limits(struct fk_limits *l)
     }
 }
 
+// The program's profile of itself: nice to have, so a system that forbids it is a line in the log.
+static void begin_self(struct server *s)
+{
+    struct fk_err err = {0};
+    if (!s->o->no_self && fk_self_begin(&s->self, &err))
+        fk_logf(&s->log, FK_LOG_WARN, "serve", "no profile of the server itself: %s", err.msg);
+}
+
+static void start_self(struct server *s)
+{
+    struct fk_err err = {0};
+    struct fk_self_opts o = {.sink = fk_store_sink(s->store),
+                             .limits = &s->o->limits,
+                             .log = &s->log,
+                             .folder = s->spool};
+    if (s->self && fk_self_start(s->self, &o, &err))
+        fk_logf(&s->log, FK_LOG_WARN, "serve", "no profile of the server itself: %s", err.msg);
+}
+
 static int run(void *options, struct fk_opt_list *args)
 {
     struct options *o = options;
@@ -167,6 +186,7 @@ static int run(void *options, struct fk_opt_list *args)
     complete_limits(&o->limits);
     fk_signals_block(); // before any thread is there
     (void)fk_process_raise_fds(1 << 16, NULL, NULL);
+    begin_self(&s);
     int r = open_store(&s, &err);
     if (r == 0)
         r = fk_api_new(&(struct fk_api_opts){.store = s.store, .limits = o->limits, .log = &s.log},
@@ -175,6 +195,7 @@ static int run(void *options, struct fk_opt_list *args)
         r = open_http(&s, &err);
     if (r == 0) {
         fk_api_set_ready(s.api, true);
+        start_self(&s);
         r = run_until_stopped(&s, &err);
     }
     close_parts(&s);

@@ -61,8 +61,7 @@ void fk_human(char *to, size_t n, double value, struct fk_str unit)
     }
 }
 
-// ---- tables
-// ------------------------------------------------------------------------------------------------------
+// ---- tables ----
 
 struct fk_table {
     const char *const *heads;

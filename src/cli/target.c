@@ -137,8 +137,7 @@ int fk_target_ask(struct fk_target *t, const struct fk_api_ask *ask, struct fk_a
     return r;
 }
 
-// ---- targets
-// -----------------------------------------------------------------------------------------------------
+// ---- targets ----
 
 void fk_ask_path(struct fk_buf *b, const char *path)
 {

@@ -4,8 +4,7 @@
 
 #define YEAR_1990_NS ((int64_t)631152000 * FK_NS_PER_S)
 
-// ---- labels
-// ------------------------------------------------------------------------------------------------------
+// ---- labels ----
 
 static bool is_virtual(struct fk_str name)
 {
@@ -100,8 +99,7 @@ static int accept_labels(const struct fk_accept_opts *o, struct fk_arena *a,
     return fk_labels_make(a, v, n, &e->labels, err);
 }
 
-// ---- times
-// -------------------------------------------------------------------------------------------------------
+// ---- times ----
 
 static int accept_times(const struct fk_accept_opts *o, struct fk_entry *e,
                         const struct fk_profile *p, bool *ret_arrival, struct fk_err *err)
@@ -133,8 +131,7 @@ static int accept_times(const struct fk_accept_opts *o, struct fk_entry *e,
     return 0;
 }
 
-// ---- kinds
-// -------------------------------------------------------------------------------------------------------
+// ---- kinds ----
 
 static int accept_kinds(struct fk_arena *a, struct fk_entry *e, struct fk_profile *p, bool is_delta,
                         struct fk_err *err)

@@ -12,8 +12,7 @@
 
 #include "base/base.h"
 
-// ---- words
-// -------------------------------------------------------------------------------------------------------
+// ---- words ----
 
 // What a value means over time (architecture.md §7 "Kind").
 enum fk_kind {
@@ -23,13 +22,12 @@ enum fk_kind {
     FK_KIND_INSTANT = 3,    // a gauge: what is there at the moment
 };
 const char *fk_kind_name(enum fk_kind k); // "cumulative", "delta", "instant", "unknown"
-// From the names of type and unit; `has_duration`: the profile says how long it ran; `is_delta`:
+// From the names of type and unit; `has_duration`: the profile says how long it ran; `is_delta`: the client said
 // the client said
-// __delta__ other than false, or the source is known to give deltas.
+// __delta__=false (nothing left to subtract), or the source is known to give deltas.
 enum fk_kind fk_kind_of(struct fk_str type, bool has_duration, bool is_delta);
 
-// ---- labels
-// ------------------------------------------------------------------------------------------------------
+// ---- labels ----
 
 struct fk_label {
     struct fk_str name, value;
@@ -58,8 +56,7 @@ void fk_labels_put(struct fk_buf *b, const struct fk_labels *l);
 int fk_labels_read(struct fk_arena *a, struct fk_str bytes, struct fk_labels *ret,
                    struct fk_err *err); // borrows bytes
 
-// ---- symbols
-// -----------------------------------------------------------------------------------------------------
+// ---- symbols ----
 
 struct fk_function {
     uint32_t name, system_name, file; // string ids
@@ -130,8 +127,7 @@ static inline struct fk_str fk_symbols_string(const struct fk_symbols *s, uint32
     return id < s->n_strings ? s->string[id] : (struct fk_str){NULL, 0};
 }
 
-// ---- profile
-// -----------------------------------------------------------------------------------------------------
+// ---- profile ----
 
 struct fk_value_type {
     struct fk_str type, unit; // as in the file; may be empty
@@ -195,8 +191,7 @@ struct fk_type_id {
 // Five parts, split from the right, so that a ':' may stand in the name. Borrows s. FK_E_INVALID.
 int fk_type_id_parse(struct fk_str s, struct fk_type_id *ret, struct fk_err *err);
 
-// ---- entry
-// -------------------------------------------------------------------------------------------------------
+// ---- entry ----
 
 struct fk_entry_type {
     struct fk_str type, unit;
@@ -226,8 +221,7 @@ struct fk_entry {
     uint64_t size;    // stored bytes
 };
 
-// ---- building
-// ----------------------------------------------------------------------------------------------------
+// ---- building ----
 
 // A dictionary: the columns of struct fk_symbols, growing, each content once. Owns everything. One
 // writer at a time. With keep_old, arrays that grew stay alive until fk_dict_free, so that a view

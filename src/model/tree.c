@@ -118,8 +118,7 @@ int fk_tree_child(struct fk_tree *t, uint32_t parent, uint32_t name, uint32_t *r
     return 0;
 }
 
-// ---- folding
-// -----------------------------------------------------------------------------------------------------
+// ---- folding ----
 
 // State of one fold: what is known about the source's functions and locations, and the path of the
 // stack before.

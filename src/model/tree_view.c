@@ -35,8 +35,7 @@ static uint64_t magnitude(int64_t v)
     return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
 }
 
-// ---- order of siblings
-// -------------------------------------------------------------------------------------------
+// ---- order of siblings ----
 
 struct ranked_name {
     struct fk_str name;
@@ -143,8 +142,7 @@ static int order_by_total(struct shape *s, struct fk_err *err)
     return 0;
 }
 
-// ---- the best nodes
-// ----------------------------------------------------------------------------------------------
+// ---- the best nodes ----
 
 static bool heavier(const struct weighed *a, const struct weighed *b)
 {
@@ -199,8 +197,7 @@ static int keep_best(struct shape *s, uint32_t max, struct fk_err *err)
     return 0;
 }
 
-// ---- columns
-// -----------------------------------------------------------------------------------------------------
+// ---- columns ----
 
 struct columns {
     int32_t *parent;
@@ -280,8 +277,7 @@ int fk_tree_view(const struct fk_tree *t, const struct fk_tree_opts *o, struct f
     return 0;
 }
 
-// ---- table of functions
-// ------------------------------------------------------------------------------------------
+// ---- table of functions ----
 
 // Adds each node's total to its name unless an ancestor has the same name.
 static void sum_by_name(const struct fk_tree *t, const int64_t *const total[2], uint32_t *on_path,

@@ -8,6 +8,7 @@
 #include "os/fs.h"
 #include "os/loop.h"
 #include "os/net.h"
+#include "os/perf.h"
 #include "os/pool.h"
 #include "os/process.h"
 #include "os/signal.h"

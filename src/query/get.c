@@ -25,8 +25,7 @@ static int get_row(struct fk_scan *s, const struct fk_hit *h, struct fk_err *err
     return r;
 }
 
-// ---- neighbours
-// --------------------------------------------------------------------------------------------------
+// ---- neighbours ----
 
 struct neighbours {
     const struct fk_entry *entry;

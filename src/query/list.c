@@ -132,8 +132,7 @@ static int on_row(struct fk_scan *s, const struct fk_hit *h, struct fk_err *err)
     return 0;
 }
 
-// ---- reading the chosen entries
-// ----------------------------------------------------------------------------------
+// ---- reading the chosen entries ----
 
 static int by_place(const void *pa, const void *pb)
 {
@@ -178,8 +177,7 @@ static int read_entries(struct fk_query *q, struct list *l, struct fk_err *err)
     return r;
 }
 
-// ---- pages
-// -------------------------------------------------------------------------------------------------------
+// ---- pages ----
 
 static uint64_t list_hash(const struct fk_query *q, const struct fk_list_spec *s)
 {
@@ -299,8 +297,7 @@ int fk_query_list(struct fk_query *q, const struct fk_list_spec *spec,
     return finish_page(q, &l, ret, err);
 }
 
-// ---- nearest to a moment
-// -----------------------------------------------------------------------------------------
+// ---- nearest to a moment ----
 
 struct nearest {
     int64_t at_ns;

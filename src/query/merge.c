@@ -4,8 +4,7 @@
 // same dense arrays, whose stacks go over into one dictionary.
 #include "query/query_int.h"
 
-// ---- by function
-// -------------------------------------------------------------------------------------------------
+// ---- by function ----
 
 struct tree_job {
     struct fk_tree *tree;
@@ -111,8 +110,7 @@ int fk_query_tree(struct fk_query *q, struct fk_tree *into, uint32_t column, str
     return r;
 }
 
-// ---- by location
-// -------------------------------------------------------------------------------------------------
+// ---- by location ----
 
 struct profile_job {
     struct fk_builder *builder;

@@ -161,8 +161,7 @@ int fk_query_label_values(struct fk_query *q, struct fk_str name, struct fk_str 
     return run(&n, limit, ret, err);
 }
 
-// ---- label sets
-// --------------------------------------------------------------------------------------------------
+// ---- label sets ----
 
 struct sets {
     struct fk_query *q;

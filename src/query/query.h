@@ -9,8 +9,7 @@
 #include "model/tree.h"
 #include "store/store.h"
 
-// ---- source
-// ------------------------------------------------------------------------------------------------------
+// ---- source ----
 
 struct fk_attr_filter {
     struct fk_str name, value; // sample attribute, equality
@@ -64,8 +63,7 @@ struct fk_type_facts {
 };
 int fk_query_type(struct fk_query *q, struct fk_type_facts *ret, struct fk_err *err);
 
-// ---- list
-// --------------------------------------------------------------------------------------------------------
+// ---- list ----
 
 enum fk_list_key { FK_LIST_TIME, FK_LIST_VALUE, FK_LIST_DURATION, FK_LIST_SAMPLES, FK_LIST_SIZE };
 struct fk_list_spec {
@@ -90,8 +88,7 @@ int fk_query_list(struct fk_query *q, const struct fk_list_spec *l, struct fk_pa
 int fk_query_nearest(struct fk_query *q, int64_t at_ns, struct fk_page_of_entries *ret,
                      struct fk_err *err);
 
-// ---- one profile
-// -------------------------------------------------------------------------------------------------
+// ---- one profile ----
 
 struct fk_profile_facts {
     struct fk_entry entry;
@@ -102,8 +99,7 @@ struct fk_profile_facts {
 int fk_query_get(struct fk_query *q, bool neighbours, struct fk_profile_facts *ret,
                  struct fk_err *err);
 
-// ---- merges
-// ------------------------------------------------------------------------------------------------------
+// ---- merges ----
 
 // By function: the weights of the wanted type go into one column of a tree.
 int fk_query_tree(struct fk_query *q, struct fk_tree *into, uint32_t column, struct fk_err *err);
@@ -111,8 +107,7 @@ int fk_query_tree(struct fk_query *q, struct fk_tree *into, uint32_t column, str
 // stacks added, attributes dropped; types: the wanted one, or all that occur.
 int fk_query_profile(struct fk_query *q, struct fk_profile *ret, struct fk_err *err);
 
-// ---- aggregates over entries
-// -------------------------------------------------------------------------------------
+// ---- aggregates over entries ----
 
 enum fk_aggregation { FK_AGG_AUTO, FK_AGG_SUM, FK_AGG_RATE, FK_AGG_AVG };
 struct fk_series_spec {
@@ -162,8 +157,7 @@ struct fk_heatmap {
 int fk_query_heatmap(struct fk_query *q, const struct fk_heatmap_spec *s, struct fk_heatmap *ret,
                      struct fk_err *err);
 
-// ---- names
-// -------------------------------------------------------------------------------------------------------
+// ---- names ----
 
 struct fk_counted {
     struct fk_str text;

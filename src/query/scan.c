@@ -18,8 +18,7 @@ struct mask_sets {
     uint8_t *keep;
 };
 
-// ---- types
-// -------------------------------------------------------------------------------------------------------
+// ---- types ----
 
 static bool part_eq(struct fk_str have, struct fk_str want, const char *when_empty)
 {
@@ -53,8 +52,7 @@ struct fk_str fk_row_type_id(struct fk_query *q, const struct fk_dataset *t, uin
     return id;
 }
 
-// ---- series
-// ------------------------------------------------------------------------------------------------------
+// ---- series ----
 
 static int judge(struct fk_scan *s, uint32_t series, struct fk_err *err)
 {
@@ -96,8 +94,7 @@ static int judge_types(struct fk_scan *s, uint32_t series, struct fk_err *err)
     return 0;
 }
 
-// ---- attributes
-// --------------------------------------------------------------------------------------------------
+// ---- attributes ----
 
 // The value of an attribute in a set as text: strings as they are, numbers in decimal. .p NULL: the
 // set has no such key.
@@ -195,8 +192,7 @@ static int any_sample(struct fk_scan *s, const struct fk_hit *h, bool *ret, stru
     return r;
 }
 
-// ---- rows
-// --------------------------------------------------------------------------------------------------------
+// ---- rows ----
 
 static bool id_wanted(const struct fk_query *q, struct fk_id id)
 {
@@ -287,8 +283,7 @@ static int scan_pages(struct fk_scan *s, struct fk_err *err)
     return r;
 }
 
-// ---- parts
-// -------------------------------------------------------------------------------------------------------
+// ---- parts ----
 
 // Whether a matcher on service_name rules the whole part out.
 static int service_matches(struct fk_scan *s, const struct fk_part *part, bool *ret,
@@ -384,8 +379,7 @@ int fk_scan_symbols(struct fk_scan *s, const struct fk_symbols **ret, struct fk_
     return 0;
 }
 
-// ---- hits
-// --------------------------------------------------------------------------------------------------------
+// ---- hits ----
 
 int fk_hit_total(struct fk_scan *s, const struct fk_hit *h, uint32_t column, int64_t *ret,
                  struct fk_err *err)

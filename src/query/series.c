@@ -113,8 +113,7 @@ static int on_row(struct fk_scan *s, const struct fk_hit *h, struct fk_err *err)
     return 0;
 }
 
-// ---- range and step
-// ----------------------------------------------------------------------------------------------
+// ---- range and step ----
 
 struct bounds {
     int64_t min, max;
@@ -194,8 +193,7 @@ static int set_range(struct job *j, struct fk_err *err)
     return 0;
 }
 
-// ---- groups
-// ------------------------------------------------------------------------------------------------------
+// ---- groups ----
 
 static double cell_value(const struct job *j, const struct cell *c, enum fk_aggregation how)
 {

@@ -200,8 +200,7 @@ int fk_query_services(struct fk_query *q, struct fk_service_row **ret, size_t *r
     return r;
 }
 
-// ---- the type of an answer
-// ---------------------------------------------------------------------------------------
+// ---- the type of an answer ----
 
 static int adopt(struct fk_query *q, const struct fk_type_facts *f, struct fk_err *err)
 {

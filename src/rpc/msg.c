@@ -38,8 +38,7 @@ void *fk_list_add(struct fk_list *l, size_t size, struct fk_arena *a)
     return memset(to, 0, size);
 }
 
-// ---- reading
-// -----------------------------------------------------------------------------------------------------
+// ---- reading ----
 
 static const struct fk_field *field_of(const struct fk_msg_type *t, uint32_t number)
 {
@@ -135,8 +134,7 @@ int fk_msg_decode(const struct fk_msg_type *t, struct fk_str bytes, struct fk_ar
     return 0;
 }
 
-// ---- writing
-// -----------------------------------------------------------------------------------------------------
+// ---- writing ----
 
 static void encode_value(const struct fk_field *f, const void *from, bool keep_default,
                          struct fk_buf *to)

@@ -5,8 +5,7 @@
 
 #include <stdio.h>
 
-// ---- base64 (RFC 4648)
-// -------------------------------------------------------------------------------------------
+// ---- base64 (RFC 4648) ----
 
 static int digit(char c)
 {
@@ -59,8 +58,7 @@ static void base64_put(struct fk_buf *b, struct fk_str s)
     }
 }
 
-// ---- reading
-// -----------------------------------------------------------------------------------------------------
+// ---- reading ----
 
 static const struct fk_field *field_named(const struct fk_msg_type *t, struct fk_str name)
 {
@@ -200,8 +198,7 @@ int fk_msg_decode_json(const struct fk_msg_type *t, struct fk_str json, struct f
     return fk_json_next(&r, &tok, err); // nothing but blanks may follow
 }
 
-// ---- writing
-// -----------------------------------------------------------------------------------------------------
+// ---- writing ----
 
 static bool is_default(const struct fk_field *f, const void *from)
 {
