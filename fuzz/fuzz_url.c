@@ -39,6 +39,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         FK_FUZZ_CHECK(v.n <= s.n);
     int q = fk_http_accept(s, "application/json"), c = fk_http_accept_coding(s, "gzip");
     FK_FUZZ_CHECK(q >= 0 && q <= 1000 && c >= 0 && c <= 1000);
+    static const char *const offers[] = {"text/html", "application/json"};
+    int best = fk_http_accept_best(s, offers, 2);
+    FK_FUZZ_CHECK(best >= -1 && best < 2 && (best >= 0 || q == 0));
     (void)fk_http_etag_in(s, FK_S("\"x\""));
     if (fk_http_url_parse(s, &url, &err) == 0)
         FK_FUZZ_CHECK(url.host.n > 0 && url.host.n <= 255 && url.port > 0);

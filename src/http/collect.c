@@ -14,17 +14,35 @@ static struct fk_http_ex *ex_of(struct fk_http_res *res)
     return res->ex;
 }
 
-void fk_http_collect_free(struct fk_http_ex *ex)
+// Frees the body but for its file, which is returned; for the loop and the worker, whoever has the
+// request.
+static struct fk_file *release(struct fk_http_ex *ex)
 {
     struct fk_http_collect *c = &ex->collect;
     struct fk_http_server *s = ex->loop->server;
-    atomic_fetch_sub_explicit(&s->memory, c->charged_memory + c->charged_head,
-                              memory_order_relaxed);
+    struct fk_file *spool = c->spool;
+    atomic_fetch_sub_explicit(&s->memory, c->charged_memory, memory_order_relaxed);
     atomic_fetch_sub_explicit(&s->spool, c->charged_spool, memory_order_relaxed);
+    c->charged_memory = c->charged_spool = 0;
     fk_buf_free(&c->body);
     fk_buf_free(&c->stage);
-    fk_file_close(c->spool);
     c->spool = NULL;
+    return spool;
+}
+
+static void close_job(void *arg)
+{
+    fk_file_close(arg);
+}
+
+void fk_http_collect_free(struct fk_http_ex *ex)
+{
+    struct fk_http_server *s = ex->loop->server;
+    struct fk_file *spool = release(ex);
+    atomic_fetch_sub_explicit(&s->memory, ex->collect.charged_head, memory_order_relaxed);
+    // Giving back the blocks of a long file takes its time: not the loop's if it can be helped.
+    if (spool && fk_pool_submit(s->opts.pool, FK_WORK_INGEST, close_job, spool, NULL))
+        fk_file_close(spool);
 }
 
 // --- budgets ---
@@ -293,6 +311,7 @@ static void run_route(struct fk_http_ex *ex)
         fk_http_res_fail(&ex->res, 0, &err);
     else
         ex->req.route->run(ex->req.route->arg, &ex->req, &ex->res);
+    fk_file_close(release(ex)); // the answer may be long on its way
     ex->run_ns = fk_clock_mono(fk_clock_real()) - ex->run_from_ns;
     fk_http_res_end(&ex->res);
 }
