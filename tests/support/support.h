@@ -17,7 +17,8 @@ char *fk_test_tmpdir(void);
 // Removes the folder with all that is in it, and frees the text.
 void fk_test_rmtree(char *path);
 
-// How many seeds a simulation runs: `normal`, or FK_SEEDS times as many (environment, at least 1).
+// How many seeds a simulation runs: `normal`, or FK_SEEDS times as many (environment; "34", or
+// "1/10" for a tenth), at least one.
 uint64_t fk_test_seeds(uint64_t normal);
 
 // fk_test_ok(fk_do(..., &err), &err): the call must succeed; else its sentence is printed.

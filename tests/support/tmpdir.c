@@ -38,5 +38,7 @@ uint64_t fk_test_seeds(uint64_t normal)
 {
     const char *text = getenv("FK_SEEDS");
     uint64_t times = text ? strtoull(text, NULL, 10) : 1;
-    return normal * (times ? times : 1);
+    uint64_t parts = text && strchr(text, '/') ? strtoull(strchr(text, '/') + 1, NULL, 10) : 1;
+    uint64_t seeds = normal * FK_MAX(times, (uint64_t)1) / FK_MAX(parts, (uint64_t)1);
+    return FK_MAX(seeds, (uint64_t)1);
 }
