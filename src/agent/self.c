@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #define PERIOD_NS (10 * FK_NS_PER_S)
 #define LOOK_NS   FK_NS_PER_S // how often the rings are emptied
@@ -188,9 +187,9 @@ static int end_period(struct fk_self *s, struct fk_err *err)
 {
     struct fk_profile p;
     struct fk_entry e = {0};
-    char host[128] = "";
+    char host[128];
     int64_t now = fk_clock_wall(fk_clock_real());
-    gethostname(host, sizeof(host) - 1);
+    fk_host_name(host, sizeof(host));
     struct fk_label labels[] = {{FK_S("service_name"), FK_S("flamekeep")},
                                 {FK_S("hostname"), fk_str_of(host)}};
     int r = put_rows(s, err);

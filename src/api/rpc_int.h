@@ -85,10 +85,14 @@ int fk_rpc_read(struct fk_api_call *c, const struct fk_msg_type *t, void *out, s
 // Encodes the answer in the codec of the request.
 int fk_rpc_answer(struct fk_api_call *c, const struct fk_msg_type *t, const void *msg,
                   struct fk_err *err);
-// The query of a request: type and selector, milliseconds with both ends included. Kept in
-// c->query_run[0].
-int fk_rpc_query(struct fk_api_call *c, struct fk_str type, struct fk_str selector,
-                 int64_t start_ms, int64_t end_ms, const struct fk_list *ids, struct fk_query **ret,
+// What a request asks for: type and selector, milliseconds with both ends included.
+struct fk_rpc_source {
+    struct fk_str type, selector;
+    int64_t start_ms, end_ms;
+    const struct fk_list *ids; // or NULL
+};
+// Its query; kept in c->query_run[0].
+int fk_rpc_query(struct fk_api_call *c, const struct fk_rpc_source *from, struct fk_query **ret,
                  struct fk_err *err);
 
 #endif

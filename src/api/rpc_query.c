@@ -3,6 +3,8 @@
 // is nothing.
 #include "api/rpc_int.h"
 
+#define MAX_TIME_MS (INT64_MAX / FK_NS_PER_MS) // what 64 bits of nanoseconds reach
+
 // ---- flame graph ----
 
 static int put_flamegraph(struct fk_api_call *c, const struct fk_tree *t, int64_t max_nodes,
@@ -82,6 +84,12 @@ static int put_stacktraces(struct fk_api_call *c, struct fk_query *q, const stru
     return r ? r : fk_rpc_answer(c, &rpc_stacktraces_type, &out, err);
 }
 
+static struct fk_rpc_source select_source(const struct rpc_select *in)
+{
+    return (struct fk_rpc_source){in->profile_type, in->label_selector, in->start, in->end,
+                                  &in->profile_ids};
+}
+
 int fk_rpc_select_stacktraces(struct fk_api_call *c, struct fk_err *err)
 {
     enum { FLAMEGRAPH = 1, PPROF = 4 };
@@ -94,8 +102,8 @@ int fk_rpc_select_stacktraces(struct fk_api_call *c, struct fk_err *err)
         return fk_fail_param(err, "format",
                              "only PROFILE_FORMAT_FLAMEGRAPH is available in this version; "
                              "SelectMergeProfile gives pprof");
-    if ((r = fk_rpc_query(c, in.profile_type, in.label_selector, in.start, in.end, &in.profile_ids,
-                          &q, err)))
+    struct fk_rpc_source from = select_source(&in);
+    if ((r = fk_rpc_query(c, &from, &q, err)))
         return r;
     return put_stacktraces(c, q, &in, err);
 }
@@ -105,9 +113,10 @@ int fk_rpc_select_profile(struct fk_api_call *c, struct fk_err *err)
     struct rpc_select in;
     struct fk_query *q;
     int r = fk_rpc_read(c, &rpc_select_profile_type, &in, err);
-    if (r || (r = check_select(&in, err)) ||
-        (r = fk_rpc_query(c, in.profile_type, in.label_selector, in.start, in.end, &in.profile_ids,
-                          &q, err)))
+    if (r || (r = check_select(&in, err)))
+        return r;
+    struct fk_rpc_source from = select_source(&in);
+    if ((r = fk_rpc_query(c, &from, &q, err)))
         return r;
     return put_profile(c, q, err);
 }
@@ -149,6 +158,9 @@ int fk_rpc_select_series(struct fk_api_call *c, struct fk_err *err)
         return r;
     if (in.start == 0 || in.end == 0)
         return fk_fail_param(err, "start", "missing time range in the query");
+    if (in.start < -MAX_TIME_MS || in.start > MAX_TIME_MS || in.end < -MAX_TIME_MS ||
+        in.end > MAX_TIME_MS)
+        return fk_fail_param(err, "start", "times must lie between the years 1678 and 2262");
     if (!(in.step >= 0.001) || in.step > 1e9)
         return fk_fail_param(err, "step", "step must be at least 0.001 seconds");
     struct fk_series_spec spec = {.step_ns = (int64_t)(in.step * 1000) * FK_NS_PER_MS,
@@ -159,8 +171,9 @@ int fk_rpc_select_series(struct fk_api_call *c, struct fk_err *err)
                                   .on_grid = true,
                                   .grid_ns = in.start * FK_NS_PER_MS,
                                   .grid_end_ns = in.end * FK_NS_PER_MS};
-    if ((r = fk_rpc_query(c, in.profile_type, in.label_selector,
-                          in.start - (int64_t)(in.step * 1000), in.end, NULL, &q, err)))
+    struct fk_rpc_source from = {in.profile_type, in.label_selector,
+                                 in.start - (int64_t)(in.step * 1000), in.end, NULL};
+    if ((r = fk_rpc_query(c, &from, &q, err)))
         return r;
     r = fk_query_series(q, &spec, &series, err);
     return r && r != -FK_E_NOTFOUND ? r : put_series(c, &series, err);
@@ -206,7 +219,8 @@ static int names_query(struct fk_api_call *c, const struct rpc_names *in, struct
     struct fk_str selector = FK_S("{}");
     int r = join_matchers(c, &in->matchers, &selector, err);
     int64_t end = in->end ? in->end : INT64_MAX / FK_NS_PER_MS;
-    return r ? r : fk_rpc_query(c, FK_S(""), selector, in->start, end, NULL, ret, err);
+    struct fk_rpc_source from = {FK_S(""), selector, in->start, end, NULL};
+    return r ? r : fk_rpc_query(c, &from, ret, err);
 }
 
 static bool is_legacy_name(struct fk_str s)

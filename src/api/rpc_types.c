@@ -343,20 +343,19 @@ static int read_ids(struct fk_api_call *c, const struct fk_list *ids, struct fk_
     return 0;
 }
 
-int fk_rpc_query(struct fk_api_call *c, struct fk_str type, struct fk_str selector,
-                 int64_t start_ms, int64_t end_ms, const struct fk_list *ids, struct fk_query **ret,
+int fk_rpc_query(struct fk_api_call *c, const struct fk_rpc_source *from, struct fk_query **ret,
                  struct fk_err *err)
 {
-    struct fk_source_spec s = {.selector = selector, .type = type};
+    struct fk_source_spec s = {.selector = from->selector, .type = from->type};
     int r;
-    if (start_ms > end_ms)
+    if (from->start_ms > from->end_ms)
         return fk_fail_param(err, "start", "start lies behind end");
-    if (__builtin_mul_overflow(start_ms, FK_NS_PER_MS, &s.from_ns))
+    if (__builtin_mul_overflow(from->start_ms, FK_NS_PER_MS, &s.from_ns))
         s.from_ns = INT64_MIN;
-    if (__builtin_mul_overflow(end_ms, FK_NS_PER_MS, &s.until_ns) || s.until_ns == INT64_MAX)
+    if (__builtin_mul_overflow(from->end_ms, FK_NS_PER_MS, &s.until_ns) || s.until_ns == INT64_MAX)
         s.until_ns = INT64_MAX - 1;
     s.until_ns++; // both ends are in
-    if ((r = take_type_matcher(c, &s, err)) || (r = read_ids(c, ids, &s, err)))
+    if ((r = take_type_matcher(c, &s, err)) || (r = read_ids(c, from->ids, &s, err)))
         return r;
     struct fk_query_opts o = {.store = c->api->opts.store,
                               .tenant = c->tenant,

@@ -47,18 +47,20 @@ int fk_samples_pack(struct fk_samples *s, int64_t base_ns, struct fk_buf *to, st
 // Room for a profile's columns before filling them in (contents are lost).
 int fk_samples_reserve(struct fk_samples *s, uint64_t n_rows, uint64_t n_obs, uint32_t n_types,
                        struct fk_err *err);
-// n_stacks, n_sets: ids at or beyond are corrupt.
-int fk_samples_unpack(struct fk_samples *s, struct fk_str packed, int64_t base_ns, uint32_t n_types,
-                      uint32_t n_stacks, uint32_t n_sets, struct fk_err *err);
+// Packed samples and what is needed to read them. Ids at or beyond n_stacks, n_sets are corrupt.
+struct fk_packed {
+    struct fk_str bytes;
+    int64_t base_ns;
+    uint32_t n_types, n_stacks, n_sets;
+};
+int fk_samples_unpack(struct fk_samples *s, const struct fk_packed *in, struct fk_err *err);
 // Adds the values of one type to self[stack]; nothing else is decoded. `keep_set` (NULL: all) tells
 // for each set whether its rows count. *ret_rows (may be NULL) is increased by the number of rows
 // that did.
-int fk_samples_sum(struct fk_samples *scratch, struct fk_str packed, uint32_t type,
-                   uint32_t n_types, uint32_t n_stacks, uint32_t n_sets, const uint8_t *keep_set,
-                   int64_t *self, uint64_t *ret_rows, struct fk_err *err);
+int fk_samples_sum(struct fk_samples *scratch, const struct fk_packed *in, uint32_t type,
+                   const uint8_t *keep_set, int64_t *self, uint64_t *ret_rows, struct fk_err *err);
 
-// ---- shapes
-// ------------------------------------------------------------------------------------------------------
+// ---- shapes ----
 // What the profiles of one program share besides labels: sample types, period, comments.
 
 struct fk_shape {
@@ -102,8 +104,7 @@ struct fk_segment {
 int fk_segment_read(struct fk_str bytes, struct fk_arena *a, struct fk_segment *ret,
                     struct fk_err *err);
 
-// ---- rows of a dataset
-// -------------------------------------------------------------------------------------------
+// ---- rows of a dataset ----
 
 // One profile in a dataset: ids are into the dataset's tables, memory belongs to the dataset or to
 // the page it was read into.
@@ -135,8 +136,7 @@ struct fk_dataset {
     uint64_t samples;
 };
 
-// ---- blocks
-// ------------------------------------------------------------------------------------------------------
+// ---- blocks ----
 
 struct fk_block_info {
     struct fk_id id;
@@ -212,6 +212,8 @@ int fk_block_verify(struct fk_block *b,
 
 // The profile of a row, given its dataset's tables and symbols: columns in the arena, symbols
 // borrowed from sym (all of them, also those that only other rows use).
+struct fk_packed fk_row_packed(const struct fk_row *r, const struct fk_dataset *tables,
+                               const struct fk_symbols *sym);
 int fk_row_profile(const struct fk_row *r, const struct fk_dataset *tables,
                    const struct fk_symbols *sym, struct fk_samples *scratch, struct fk_arena *a,
                    struct fk_profile *ret, struct fk_err *err);

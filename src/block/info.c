@@ -91,8 +91,7 @@ int fk_info_read(struct fk_str bytes, struct fk_arena *a, struct fk_block_info *
     return 0;
 }
 
-// ---- tables of a dataset
-// -----------------------------------------------------------------------------------------
+// ---- tables of a dataset ----
 
 static void put_placements(struct fk_buf *b, const struct fk_placements *p)
 {

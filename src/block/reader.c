@@ -232,15 +232,14 @@ int fk_block_symbols(struct fk_block *b, uint32_t dataset, struct fk_arena *a,
     return 0;
 }
 
-// ---- verify
-// ------------------------------------------------------------------------------------------------------
+// ---- verify ----
 
 static int verify_row(const struct fk_row *row, const struct fk_dataset *t,
                       const struct fk_symbols *sym, struct fk_samples *s, struct fk_err *err)
 {
     const struct fk_shape *shape = &t->shape[row->shape];
-    int r = fk_samples_unpack(s, row->data, row->time_ns, shape->n_types, sym->n_stacks,
-                              sym->n_sets, err);
+    struct fk_packed in = fk_row_packed(row, t, sym);
+    int r = fk_samples_unpack(s, &in, err);
     if (r)
         return r;
     if (s->n_rows != row->n_rows || s->n_obs != row->n_obs)

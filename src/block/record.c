@@ -4,8 +4,7 @@
 #include "block/block.h"
 #include "codec/codec.h"
 
-// ---- writing
-// -----------------------------------------------------------------------------------------------------
+// ---- writing ----
 
 void fk_record_stamp(char *record, struct fk_id id)
 {
@@ -206,8 +205,7 @@ int fk_record_put(struct fk_buf *b, const struct fk_entry *e, const struct fk_pr
     return fk_buf_check(b, "record", err);
 }
 
-// ---- reading
-// -----------------------------------------------------------------------------------------------------
+// ---- reading ----
 
 // A cursor that remembers its first failure: reads after it give zeros.
 struct reader {

@@ -13,6 +13,13 @@ static const void *copy_column(struct fk_arena *a, const void *from, uint64_t n,
     return to;
 }
 
+struct fk_packed fk_row_packed(const struct fk_row *r, const struct fk_dataset *tables,
+                               const struct fk_symbols *sym)
+{
+    return (struct fk_packed){r->data, r->time_ns, tables->shape[r->shape].n_types, sym->n_stacks,
+                              sym->n_sets};
+}
+
 int fk_row_profile(const struct fk_row *r, const struct fk_dataset *tables,
                    const struct fk_symbols *sym, struct fk_samples *s, struct fk_arena *a,
                    struct fk_profile *ret, struct fk_err *err)
@@ -21,8 +28,8 @@ int fk_row_profile(const struct fk_row *r, const struct fk_dataset *tables,
         .sym = *sym, .time_ns_start = r->file_time_ns, .duration_ns = r->duration_ns};
     bool failed = false;
     fk_shape_to(&tables->shape[r->shape], &p);
-    int code =
-        fk_samples_unpack(s, r->data, r->time_ns, p.n_types, sym->n_stacks, sym->n_sets, err);
+    struct fk_packed in = fk_row_packed(r, tables, sym);
+    int code = fk_samples_unpack(s, &in, err);
     if (code)
         return code;
     p.placement = tables->placement[r->placement].v;

@@ -93,8 +93,7 @@ static int reserve_scratch(struct fk_samples *s, size_t bytes, struct fk_err *er
     return 0;
 }
 
-// ---- packing
-// -----------------------------------------------------------------------------------------------------
+// ---- packing ----
 
 static int by_key(const void *pa, const void *pb)
 {
@@ -336,8 +335,7 @@ int fk_samples_pack(struct fk_samples *s, int64_t base_ns, struct fk_buf *to, st
     return fk_buf_check(to, "packed samples", err);
 }
 
-// ---- unpacking
-// ---------------------------------------------------------------------------------------------------
+// ---- unpacking ----
 
 static int corrupt(struct fk_err *err, const char *what)
 {
@@ -363,8 +361,8 @@ static int take_bitmap(struct fk_cur *c, uint32_t *id, uint64_t n, struct fk_err
 }
 
 // Ids, sets and observation counts; n_rows, n_obs and has_* of *s are set.
-static int take_rows(struct fk_samples *s, struct fk_cur *c, uint32_t n_types, uint32_t n_stacks,
-                     uint32_t n_sets, uint8_t *ret_flags, struct fk_err *err)
+static int take_rows(struct fk_samples *s, struct fk_cur *c, const struct fk_packed *in,
+                     uint8_t *ret_flags, struct fk_err *err)
 {
     uint64_t n;
     int r;
@@ -374,10 +372,10 @@ static int take_rows(struct fk_samples *s, struct fk_cur *c, uint32_t n_types, u
     if (n > (uint64_t)fk_cur_left(c) *
                 1024) // a block of 128 equal ids takes 1 byte: a bound on what a lie can allocate
         return corrupt(err, "row count");
-    if ((r = fk_samples_reserve(s, n, n, n_types, err)))
+    if ((r = fk_samples_reserve(s, n, n, in->n_types, err)))
         return r;
     s->n_rows = s->n_obs = n;
-    s->n_types = n_types;
+    s->n_types = in->n_types;
     s->has_sets = (*ret_flags & FLAG_SETS) != 0;
     s->has_obs = (*ret_flags & FLAG_OBS) != 0;
     s->has_times = (*ret_flags & FLAG_TIMES) != 0;
@@ -387,14 +385,14 @@ static int take_rows(struct fk_samples *s, struct fk_cur *c, uint32_t n_types, u
         r = corrupt(err, "ids");
     if (r)
         return r;
-    if (n && s->stack[n - 1] >= n_stacks)
+    if (n && s->stack[n - 1] >= in->n_stacks)
         return corrupt(err, "stack id");
     if (!s->has_sets)
         return 0;
     if (fk_unpack_u32(c, s->set, n))
         return corrupt(err, "sets");
     for (uint64_t i = 0; i < n; i++)
-        if (s->set[i] >= n_sets)
+        if (s->set[i] >= in->n_sets)
             return corrupt(err, "set id");
     return 0;
 }
@@ -446,20 +444,19 @@ static int take_column(struct fk_samples *s, struct fk_cur *c, uint32_t type, st
     return 0;
 }
 
-int fk_samples_unpack(struct fk_samples *s, struct fk_str packed, int64_t base_ns, uint32_t n_types,
-                      uint32_t n_stacks, uint32_t n_sets, struct fk_err *err)
+int fk_samples_unpack(struct fk_samples *s, const struct fk_packed *in, struct fk_err *err)
 {
-    struct fk_cur c = fk_cur_of(packed);
+    struct fk_cur c = fk_cur_of(in->bytes);
     uint8_t flags;
-    int r = take_rows(s, &c, n_types, n_stacks, n_sets, &flags, err);
+    int r = take_rows(s, &c, in, &flags, err);
     if (r == 0 && (flags & FLAG_OBS))
         r = take_obs(s, &c, err);
-    for (uint32_t t = 0; r == 0 && t < n_types; t++)
+    for (uint32_t t = 0; r == 0 && t < in->n_types; t++)
         r = take_column(s, &c, t, err);
     if (r == 0 && (flags & FLAG_TIMES)) {
         if (fk_unpack_u64(&c, (uint64_t *)s->time_ns, s->n_obs))
             return corrupt(err, "times");
-        int64_t at = base_ns;
+        int64_t at = in->base_ns;
         for (uint64_t i = 0; i < s->n_obs; i++)
             s->time_ns[i] = at = fk_wrap_add(at, fk_unzigzag((uint64_t)s->time_ns[i]));
     }
@@ -470,14 +467,13 @@ int fk_samples_unpack(struct fk_samples *s, struct fk_str packed, int64_t base_n
 
 // Columns before the wanted one must be passed through (their lengths are not stored); a multiple
 // needs the one before.
-int fk_samples_sum(struct fk_samples *s, struct fk_str packed, uint32_t type, uint32_t n_types,
-                   uint32_t n_stacks, uint32_t n_sets, const uint8_t *keep_set, int64_t *self,
-                   uint64_t *ret_rows, struct fk_err *err)
+int fk_samples_sum(struct fk_samples *s, const struct fk_packed *in, uint32_t type,
+                   const uint8_t *keep_set, int64_t *self, uint64_t *ret_rows, struct fk_err *err)
 {
-    struct fk_cur c = fk_cur_of(packed);
+    struct fk_cur c = fk_cur_of(in->bytes);
     uint8_t flags;
     uint64_t kept = 0;
-    int r = take_rows(s, &c, n_types, n_stacks, n_sets, &flags, err);
+    int r = take_rows(s, &c, in, &flags, err);
     if (r == 0 && (flags & FLAG_OBS))
         r = take_obs(s, &c, err);
     for (uint32_t t = 0; r == 0 && t <= type; t++)

@@ -3,8 +3,7 @@
 // "Sets").
 #include "block/symbols_int.h"
 
-// ---- writing
-// -----------------------------------------------------------------------------------------------------
+// ---- writing ----
 
 static void put_strings(struct fk_buf *b, const struct fk_symbols *s,
                         const struct fk_symbol_order *o)
@@ -137,8 +136,7 @@ void fk_sets_put(struct fk_buf *b, const struct fk_symbols *s, const struct fk_s
     }
 }
 
-// ---- reading
-// -----------------------------------------------------------------------------------------------------
+// ---- reading ----
 
 struct reader {
     struct fk_cur c;

@@ -75,9 +75,8 @@ struct dataset_job {
 static int repack_row(struct fk_block_writer *w, struct dataset_job *j, struct fk_row *row,
                       struct fk_err *err)
 {
-    uint32_t n_types = j->tables->shape[row->shape].n_types;
-    int r = fk_samples_unpack(&w->samples, row->data, row->time_ns, n_types, j->sym->n_stacks,
-                              j->sym->n_sets, err);
+    struct fk_packed in = fk_row_packed(row, j->tables, j->sym);
+    int r = fk_samples_unpack(&w->samples, &in, err);
     if (r)
         return r;
     for (uint64_t i = 0; i < w->samples.n_rows; i++)

@@ -168,6 +168,7 @@ int fk_catalog_series(struct fk_catalog *c, const struct fk_catalog_days *days, 
 struct fk_catalog_each_text {
     int (*on)(void *arg, struct fk_str text, struct fk_err *err);
     void *arg;
+    bool *ret_capped; // of attribute values: on some day there were too many to keep; or NULL
 };
 // Distinct texts in byte order that begin with `prefix`, at most `limit` (0: all).
 int fk_catalog_services(struct fk_catalog *c, const struct fk_catalog_days *days,
@@ -182,10 +183,9 @@ int fk_catalog_label_values(struct fk_catalog *c, const struct fk_catalog_days *
 int fk_catalog_attr_names(struct fk_catalog *c, const struct fk_catalog_days *days,
                           struct fk_str prefix, size_t limit, struct fk_catalog_each_text each,
                           struct fk_err *err);
-// *ret_capped: on some day there were too many values to keep. May be NULL.
 int fk_catalog_attr_values(struct fk_catalog *c, const struct fk_catalog_days *days,
                            struct fk_str name, struct fk_str prefix, size_t limit,
-                           struct fk_catalog_each_text each, bool *ret_capped, struct fk_err *err);
+                           struct fk_catalog_each_text each, struct fk_err *err);
 
 // --- health ---
 // Reads everything; FK_E_CORRUPT with the first thing found.

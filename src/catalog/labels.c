@@ -418,7 +418,7 @@ static int start_values(struct fk_catalog *c, const struct fk_catalog_days *d, s
 
 int fk_catalog_attr_values(struct fk_catalog *c, const struct fk_catalog_days *days,
                            struct fk_str name, struct fk_str prefix, size_t limit,
-                           struct fk_catalog_each_text each, bool *ret_capped, struct fk_err *err)
+                           struct fk_catalog_each_text each, struct fk_err *err)
 {
     struct texts t;
     struct db_stmt *s;
@@ -431,8 +431,8 @@ int fk_catalog_attr_values(struct fk_catalog *c, const struct fk_catalog_days *d
     fk_mutex_unlock(&c->lock);
     if (r == 0)
         r = texts_show(&t, limit, each, err);
-    if (r == 0 && ret_capped)
-        *ret_capped = capped;
+    if (r == 0 && each.ret_capped)
+        *each.ret_capped = capped;
     texts_free(&t);
     return r;
 }

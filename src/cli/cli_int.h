@@ -112,6 +112,7 @@ void fk_ask_source(struct fk_buf *b, const struct fk_source_opts *s, const struc
 
 // Says what went wrong on standard error and gives the exit code for it.
 int fk_cli_fail(const struct fk_err *err);
+bool fk_cli_is_terminal(FILE *to);
 bool fk_cli_colours(FILE *to);
 // A table with aligned columns: cells are added row by row; right-aligned where the head begins
 // with '>'.

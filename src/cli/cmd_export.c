@@ -2,8 +2,6 @@
 // flamekeep export: profiles as a file.
 #include "cli/cli_int.h"
 
-#include <unistd.h>
-
 struct options {
     struct fk_target_opts target;
     struct fk_source_opts source;
@@ -13,7 +11,8 @@ struct options {
 static int write_output(const struct options *o, const struct fk_api_answer *a, struct fk_err *err)
 {
     char path[FK_PATH_MAX];
-    bool to_stdout = fk_str_eq(o->output, FK_S("-")) || (!o->output.n && !isatty(STDOUT_FILENO));
+    bool to_stdout =
+        fk_str_eq(o->output, FK_S("-")) || (!o->output.n && !fk_cli_is_terminal(stdout));
     if (to_stdout)
         return fwrite(a->body.p ? a->body.p : "", 1, a->body.n, stdout) == a->body.n &&
                        fflush(stdout) == 0

@@ -15,9 +15,14 @@ int fk_cli_fail(const struct fk_err *err)
                                        : FK_EXIT_FAILED;
 }
 
+bool fk_cli_is_terminal(FILE *to)
+{
+    return isatty(fileno(to));
+}
+
 bool fk_cli_colours(FILE *to)
 {
-    return isatty(fileno(to)) && !getenv("NO_COLOR");
+    return fk_cli_is_terminal(to) && !getenv("NO_COLOR");
 }
 
 void fk_plain(char *to, size_t n, struct fk_str s)

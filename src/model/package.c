@@ -50,7 +50,8 @@ static struct fk_str colon_package(struct fk_str name)
 struct fk_str fk_name_package(const struct fk_tree_name *n)
 {
     struct fk_str package = {NULL, 0};
-    if (fk_str_starts(n->mapping, FK_S("["))) // [kernel], [vdso]: their names have dots of other meaning
+    if (fk_str_starts(n->mapping,
+                      FK_S("["))) // [kernel], [vdso]: their names have dots of other meaning
         return n->mapping;
     if (fk_str_ends(n->file, FK_S(".py"))) {
         struct fk_str file = base_name(n->file);

@@ -168,3 +168,10 @@ int fk_process_memory(uint64_t *ret_bytes, struct fk_err *err)
     *ret_bytes = bytes;
     return 0;
 }
+
+void fk_host_name(char *to, size_t n)
+{
+    if (gethostname(to, n))
+        to[0] = '\0';
+    to[n - 1] = '\0'; // a cut name need not end
+}

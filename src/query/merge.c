@@ -62,9 +62,8 @@ static int tree_row(struct fk_scan *s, const struct fk_hit *h, struct fk_err *er
     if (r)
         return r;
     s->q->bytes += h->row->data.n;
-    return fk_samples_sum(&s->samples, h->row->data, h->column,
-                          s->tables->shape[h->row->shape].n_types, s->sym.n_stacks, s->sym.n_sets,
-                          h->keep_set, j->self, NULL, err);
+    struct fk_packed in = fk_row_packed(h->row, s->tables, &s->sym);
+    return fk_samples_sum(&s->samples, &in, h->column, h->keep_set, j->self, NULL, err);
 }
 
 static int tree_end(struct fk_scan *s, struct fk_err *err)
@@ -179,6 +178,7 @@ static int profile_row(struct fk_scan *s, const struct fk_hit *h, struct fk_err 
 {
     struct profile_job *j = s->arg;
     const struct fk_shape *shape = &s->tables->shape[h->row->shape];
+    struct fk_packed in = fk_row_packed(h->row, s->tables, &s->sym);
     s->q->bytes += h->row->data.n;
     for (uint32_t k = 0; k < shape->n_types; k++) {
         int at = h->column == FK_NONE || k == h->column ? type_index(j, &shape->type[k]) : -1;
@@ -186,8 +186,7 @@ static int profile_row(struct fk_scan *s, const struct fk_hit *h, struct fk_err 
             continue;
         int r = need_self(s, &j->self[at], err);
         if (r == 0)
-            r = fk_samples_sum(&s->samples, h->row->data, k, shape->n_types, s->sym.n_stacks,
-                               s->sym.n_sets, h->keep_set, j->self[at], NULL, err);
+            r = fk_samples_sum(&s->samples, &in, k, h->keep_set, j->self[at], NULL, err);
         if (r)
             return r;
     }

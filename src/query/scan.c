@@ -180,9 +180,8 @@ static int resolve(struct fk_scan *s, struct series_plan *p, struct fk_err *err)
 // Whether any sample of the row counts. Only asked when there is a keep_set.
 static int any_sample(struct fk_scan *s, const struct fk_hit *h, bool *ret, struct fk_err *err)
 {
-    const struct fk_shape *shape = &s->tables->shape[h->row->shape];
-    int r = fk_samples_unpack(&s->samples, h->row->data, h->row->time_ns, shape->n_types,
-                              s->sym.n_stacks, s->sym.n_sets, err);
+    struct fk_packed in = fk_row_packed(h->row, s->tables, &s->sym);
+    int r = fk_samples_unpack(&s->samples, &in, err);
     *ret = false;
     for (uint64_t i = 0; r == 0 && !*ret && i < s->samples.n_rows; i++)
         *ret = h->keep_set[s->samples.has_sets ? s->samples.set[i] : 0];
@@ -388,9 +387,8 @@ int fk_hit_total(struct fk_scan *s, const struct fk_hit *h, uint32_t column, int
         *ret = h->row->total[column];
         return 0;
     }
-    const struct fk_shape *shape = &s->tables->shape[h->row->shape];
-    int r = fk_samples_unpack(&s->samples, h->row->data, h->row->time_ns, shape->n_types,
-                              s->sym.n_stacks, s->sym.n_sets, err);
+    struct fk_packed in = fk_row_packed(h->row, s->tables, &s->sym);
+    int r = fk_samples_unpack(&s->samples, &in, err);
     int64_t sum = 0;
     for (uint64_t i = 0; r == 0 && i < s->samples.n_rows; i++) {
         if (!h->keep_set[s->samples.has_sets ? s->samples.set[i] : 0])

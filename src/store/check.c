@@ -90,9 +90,8 @@ static int check_set(struct checking *k, const struct head_view *v, struct fk_er
     for (uint64_t i = 0; r == 0 && i < v->tables.n_rows; i++) {
         const struct fk_row *row = &v->page[i / FK_PAGE_ROWS][i % FK_PAGE_ROWS];
         struct fk_err why = {0};
-        if (fk_samples_unpack(&samples, row->data, row->time_ns,
-                              v->tables.shape[row->shape].n_types, v->sym.n_stacks, v->sym.n_sets,
-                              &why))
+        struct fk_packed in = fk_row_packed(row, &v->tables, &v->sym);
+        if (fk_samples_unpack(&samples, &in, &why))
             problem(k, "a profile in memory cannot be read: %s", why.msg);
         k->c->profiles++;
         k->c->samples += row->samples;

@@ -158,22 +158,20 @@ static void samples_sum_as_they_unpack(void **state)
         fk_gen_profile(&rng, &kinds[(size_t)round % FK_COUNTOF(kinds)], &a, &p);
         load(&s, &p);
         assert_int_equal(fk_samples_pack(&s, 5, &b, &err), 0);
+        struct fk_packed in = {fk_buf_view(&b), 5, p.n_types, p.sym.n_stacks, p.sym.n_sets};
         for (uint32_t t = 0; t < p.n_types; t++) {
             int64_t *self = calloc(p.sym.n_stacks + 1, sizeof(*self));
             uint64_t rows = 0;
             int64_t sum = 0;
-            assert_int_equal(fk_samples_sum(&s, fk_buf_view(&b), t, p.n_types, p.sym.n_stacks,
-                                            p.sym.n_sets, NULL, self, &rows, &err),
-                             0);
+            assert_int_equal(fk_samples_sum(&s, &in, t, NULL, self, &rows, &err), 0);
             for (uint32_t i = 0; i < p.sym.n_stacks; i++)
                 sum += self[i];
             assert_int_equal(rows, p.n_rows);
             assert_int_equal(sum, fk_profile_total(&p, t));
             free(self);
         }
-        for (size_t n = 0; n < b.n; n++)
-            assert_true(fk_samples_unpack(&s, fk_str_make(b.p, n), 5, p.n_types, p.sym.n_stacks,
-                                          p.sym.n_sets, &err) < 0);
+        for (in.bytes.n = 0; in.bytes.n < b.n; in.bytes.n++)
+            assert_true(fk_samples_unpack(&s, &in, &err) < 0);
     }
     fk_samples_free(&s);
 }
@@ -202,7 +200,8 @@ static void extreme_values_survive(void **state)
                 s.value[1][i] = values[j][i];
             }
             assert_int_equal(fk_samples_pack(&s, 0, &b, &err), 0);
-            assert_int_equal(fk_samples_unpack(&s, fk_buf_view(&b), 0, 2, 4, 1, &err), 0);
+            struct fk_packed in = {fk_buf_view(&b), 0, 2, 4, 1};
+            assert_int_equal(fk_samples_unpack(&s, &in, &err), 0);
             for (uint32_t i = 0; i < 4; i++) {
                 assert_true(s.value[0][i] == values[k][i]);
                 assert_true(s.value[1][i] == values[j][i]);

@@ -317,7 +317,7 @@ static void test_series(void **state)
     got_init(&g);
     struct fk_catalog_days days = {TENANT, 20000, 20001, FK_S("")};
     struct fk_catalog_each_series each = {on_series, &g};
-    struct fk_catalog_each_text text = {on_text, &g};
+    struct fk_catalog_each_text text = {.on = on_text, .arg = &g};
     add_series(w);
     fk_test_ok(fk_catalog_series(w->c, &days, 0, each, &err), &err);
     assert_int_equal(g.series.n, 3);
@@ -402,7 +402,7 @@ static void test_attrs_are_capped(void **state)
     struct fk_err err;
     struct got g;
     got_init(&g);
-    struct fk_catalog_each_text text = {on_text, &g};
+    struct fk_catalog_each_text text = {.on = on_text, .arg = &g};
     static struct fk_catalog_attr attrs[1004];
     static char value[1001][16];
     for (int i = 0; i < 1001; i++) {
@@ -414,21 +414,19 @@ static void test_attrs_are_capped(void **state)
     attrs[1003] = (struct fk_catalog_attr){20000, FK_S("web"), FK_S("known"), .capped = true};
     struct fk_catalog_days days = {TENANT, 20000, 20000, FK_S("")};
     bool capped;
+    text.ret_capped = &capped;
     struct fk_catalog_add a = add_of(1, 20000);
     a.attrs = attrs;
     a.attrs_n = 1000; // exactly as many as are kept
     fk_test_ok(fk_catalog_add(w->c, &a, NULL, &err), &err);
-    fk_test_ok(
-        fk_catalog_attr_values(w->c, &days, FK_S("span"), FK_S("v0"), 2, text, &capped, &err),
-        &err);
+    fk_test_ok(fk_catalog_attr_values(w->c, &days, FK_S("span"), FK_S("v0"), 2, text, &err), &err);
     assert_false(capped);
     assert_texts(&g, "v0000,v0001,");
     a = add_of(2, 20000);
     a.attrs = attrs;
     a.attrs_n = FK_COUNTOF(attrs);
     fk_test_ok(fk_catalog_add(w->c, &a, NULL, &err), &err);
-    fk_test_ok(fk_catalog_attr_values(w->c, &days, FK_S("span"), FK_S(""), 0, text, &capped, &err),
-               &err);
+    fk_test_ok(fk_catalog_attr_values(w->c, &days, FK_S("span"), FK_S(""), 0, text, &err), &err);
     assert_true(capped);
     assert_texts(&g, "");
     a = add_of(3, 20000); // once capped, always
@@ -437,20 +435,16 @@ static void test_attrs_are_capped(void **state)
     fk_test_ok(fk_catalog_add(w->c, &a, NULL, &err), &err);
     fk_test_ok(fk_catalog_attr_names(w->c, &days, FK_S(""), 0, text, &err), &err);
     assert_texts(&g, "known,span,thread,");
-    fk_test_ok(fk_catalog_attr_values(w->c, &days, FK_S("span"), FK_S(""), 0, text, &capped, &err),
-               &err);
+    fk_test_ok(fk_catalog_attr_values(w->c, &days, FK_S("span"), FK_S(""), 0, text, &err), &err);
     assert_true(capped);
     assert_texts(&g, "");
-    fk_test_ok(
-        fk_catalog_attr_values(w->c, &days, FK_S("thread"), FK_S(""), 0, text, &capped, &err),
-        &err);
+    fk_test_ok(fk_catalog_attr_values(w->c, &days, FK_S("thread"), FK_S(""), 0, text, &err), &err);
     assert_false(capped);
     assert_texts(&g, ",main,");
     days.service = FK_S("web");
     fk_test_ok(fk_catalog_attr_names(w->c, &days, FK_S(""), 0, text, &err), &err);
     assert_texts(&g, "known,thread,");
-    fk_test_ok(fk_catalog_attr_values(w->c, &days, FK_S("thread"), FK_S(""), 0, text, NULL, &err),
-               &err);
+    fk_test_ok(fk_catalog_attr_values(w->c, &days, FK_S("thread"), FK_S(""), 0, text, &err), &err);
     assert_texts(&g, ",");
     got_free(&g);
 }

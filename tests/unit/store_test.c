@@ -361,10 +361,10 @@ static int count_rows(void *arg, const struct fk_part *part, struct fk_err *err)
             (r = fk_part_tables(part, &tables, err)))
             break;
         *rows += n;
-        for (uint32_t i = 0; r == 0 && i < n; i++)
-            r = fk_samples_unpack(&samples, row[i].data, row[i].time_ns,
-                                  tables->shape[row[i].shape].n_types, sym.n_stacks, sym.n_sets,
-                                  err);
+        for (uint32_t i = 0; r == 0 && i < n; i++) {
+            struct fk_packed in = fk_row_packed(&row[i], tables, &sym);
+            r = fk_samples_unpack(&samples, &in, err);
+        }
         fk_samples_free(&samples);
     }
     fk_page_free(&page);
