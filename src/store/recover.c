@@ -243,19 +243,13 @@ static int replay_segment(void *arg, struct fk_str bytes, struct fk_err *err)
     return r;
 }
 
-static int remove_pack(struct fk_store *s, const char *path, struct fk_err *err)
-{
-    s->packs_unsynced = true;
-    return fk_fs_unlink(s->fs, path, err);
-}
-
 // A pack whose header is not whole and that holds nothing else was never finished; one with other
 // content is kept for a person to look at.
 static int set_aside(struct fk_store *s, const char *path, uint64_t content, struct fk_err *err)
 {
     char aside[FK_PATH_MAX];
     if (content == 0)
-        return remove_pack(s, path, err);
+        return fk_fs_unlink(s->fs, path, err);
     fk_logf(s->opts.log, FK_LOG_ERROR, "store", "pack without a valid head is left aside as %s.bad",
             path);
     int r = fk_path_printf(aside, err, "%s.bad", path);
@@ -282,7 +276,7 @@ static int replay_pack(struct replay *p, struct fk_err *err)
     if (scan.bad_header)
         return set_aside(s, path, scan.torn_bytes, err);
     if (!p->kept) // all in blocks, or nothing in it
-        return remove_pack(s, path, err);
+        return fk_fs_unlink(s->fs, path, err);
     s->head->part_sealed |= p->replaced;
     return fk_vec_push(&s->head->packs, p->pack) ? fk_fail_nomem(err) : 0;
 }

@@ -72,7 +72,6 @@ static int byte_budget(struct fk_store *s, uint64_t own, uint64_t *ret, struct f
     return r;
 }
 
-// Takes the block out of the list: no new snapshot sees it, old ones keep reading.
 static struct live_block *oldest(struct fk_store *s)
 {
     struct live_block *found = NULL;
@@ -86,14 +85,15 @@ static struct live_block *oldest(struct fk_store *s)
     return found;
 }
 
+// Takes the block out of the list: no new snapshot sees it, old ones keep reading. Its reference
+// goes over to the list of those that expire, where room was made for it.
 static void take_out(struct fk_store *s, const struct live_block *b)
 {
     fk_mutex_lock(&s->state_lock);
     for (size_t i = 0; i < s->blocks.n; i++)
         if (s->blocks.v[i] == b) {
-            struct live_block *mine = s->blocks.v[i];
+            s->expiring.v[s->expiring.n++] = s->blocks.v[i];
             s->blocks.v[i] = s->blocks.v[--s->blocks.n];
-            fk_ref_drop(&mine->ref); // the caller holds another one
             break;
         }
     fk_mutex_unlock(&s->state_lock);
@@ -109,30 +109,47 @@ static bool part_sealed(struct fk_store *s)
     return ret;
 }
 
+// Removes what was taken out: now, and in the next round what could not be removed now.
+static int remove_expiring(struct fk_store *s, struct fk_err *err)
+{
+    int r = 0;
+    while (r == 0 && s->expiring.n) {
+        char key[FK_PATH_MAX];
+        struct live_block *b = s->expiring.v[s->expiring.n - 1];
+        fk_block_key(key, b->tenant, b->id);
+        if ((r = fk_blob_remove(s->blob, key, err)) ||
+            (r = fk_catalog_delete(s->catalog, &b->id, 1, err)) ||
+            (r = fk_catalog_trim_days(s->catalog, b->tenant, err)))
+            break;
+        s->expiring.n--;
+        fk_live_unref(b);
+        fk_mutex_lock(&s->stats_lock);
+        s->stats.expired_blocks++;
+        fk_mutex_unlock(&s->stats_lock);
+    }
+    return r;
+}
+
 static int expire(struct fk_store *s, struct live_block *b, const char *why, struct fk_err *err)
 {
     char key[FK_PATH_MAX];
+    if (fk_vec_reserve(&s->expiring, 1))
+        return fk_fail_nomem(err);
     fk_block_key(key, b->tenant, b->id);
     take_out(s, b);
-    int r = fk_blob_remove(s->blob, key, err);
-    if (r == 0)
-        r = fk_catalog_delete(s->catalog, &b->id, 1, err);
-    if (r == 0)
-        r = fk_catalog_trim_days(s->catalog, b->tenant, err);
     fk_logf(s->opts.log, FK_LOG_INFO, "store",
-            "block expired key=%s reason=%s profiles=%llu bytes=%llu", key, why,
+            "block expires key=%s reason=%s profiles=%llu bytes=%llu", key, why,
             (unsigned long long)b->profiles, (unsigned long long)b->bytes);
-    fk_mutex_lock(&s->stats_lock);
-    s->stats.expired_blocks++;
-    fk_mutex_unlock(&s->stats_lock);
-    return r;
+    return remove_expiring(s, err);
 }
 
 int fk_store_retain(struct fk_store *s, struct fk_err *err)
 {
     uint64_t own = own_bytes(s), budget = 0;
     int64_t now = fk_clock_wall(s->clock);
-    int r = byte_budget(s, own, &budget, err);
+    int r = remove_expiring(s, err);
+    if (r == 0)
+        r = byte_budget(s, own, &budget, err);
     while (r == 0) {
         struct live_block *b = oldest(s);
         if (!b)

@@ -200,6 +200,7 @@ int fk_store_open(const struct fk_store_opts *opts, struct fk_store **ret, struc
     s->opts = *opts;
     s->fs = opts->fs ? opts->fs : fk_fs_real();
     s->clock = opts->clock ? opts->clock : fk_clock_real();
+    s->packs_unsynced = true; // who had it open before may have removed some
     defaults(&s->opts);
     init_locks(s);
     s->head = fk_head_new();
@@ -241,6 +242,9 @@ void fk_store_close(struct fk_store *s)
         fk_live_unref(s->blocks.v[i]);
     fk_vec_free(&s->blocks);
     fk_vec_free(&s->old_packs);
+    for (size_t i = 0; i < s->expiring.n; i++)
+        fk_live_unref(s->expiring.v[i]);
+    fk_vec_free(&s->expiring);
     fk_head_unref(s->head);
     fk_head_unref(s->sealing);
     fk_catalog_close(s->catalog);

@@ -171,12 +171,13 @@ struct fk_store {
     int64_t space_checked_ns; // committer's
     _Atomic bool full;
 
-    struct fk_mutex seal_lock;      // one seal or retention at a time
-    struct fk_id_source block_ids;  // under seal_lock, as the next two
-    FK_VEC(struct fk_id) old_packs; // sealed, but could not be removed yet
-    bool packs_unsynced;            // packs were removed, but not yet durably
-    struct fk_cond keeper_wake;     // with queue_lock
-    bool seal_wanted;               // under queue_lock
+    struct fk_mutex seal_lock;            // one seal or retention at a time
+    struct fk_id_source block_ids;        // under seal_lock, as the next three
+    FK_VEC(struct fk_id) old_packs;       // sealed, but could not be removed yet
+    FK_VEC(struct live_block *) expiring; // out of `blocks`, not yet removed
+    bool packs_unsynced;                  // packs were removed, but not yet durably
+    struct fk_cond keeper_wake;           // with queue_lock
+    bool seal_wanted;                     // under queue_lock
     struct fk_thread committer, keeper;
     bool threads, has_keeper;
     struct fk_fs planted_fs; // of a planted fault

@@ -508,9 +508,120 @@ static void planted_faults_are_found(void **state)
     must_be_found(FK_PLANT_UNLINK_BEFORE_ROW, "pack unlinked before the row");
 }
 
+// ---- one operation, every call of it
+// -----------------------------------------------------------------------------
+
+static void nothing(struct world *w)
+{
+    (void)w;
+}
+
+static void some_profiles(struct world *w)
+{
+    for (int i = 0; i < 3; i++)
+        append_batch(w);
+}
+
+static void several_blocks(struct world *w)
+{
+    for (int i = 0; i < 3; i++) {
+        some_profiles(w);
+        assert_int_equal(fk_store_seal(w->store, NULL), 0);
+    }
+    some_profiles(w);
+}
+
+static void rebuild(struct world *w)
+{
+    reopen(w, true);
+}
+
+static void seal(struct world *w)
+{
+    if (w->store)
+        fk_store_seal(w->store, NULL);
+}
+
+static void expire(struct world *w)
+{
+    w->retention = true;
+    w->opts.retention_bytes = 1;
+    reopen(w, false);
+    if (w->store)
+        fk_store_seal(w->store, NULL);
+    if (w->store)
+        maintain(w);
+}
+
+struct operation {
+    const char *name;
+    void (*prepare)(struct world *w), (*act)(struct world *w);
+};
+
+// The fault at the k-th call that changes something; then, with the machine still up, the operation
+// must work; then the power goes, twice. False: the operation has no k-th call.
+static bool strike_at(const struct operation *o, enum fk_sim_action action, uint64_t k,
+                      uint64_t seed)
+{
+    struct tally t = {0};
+    struct world w;
+    struct fk_sim_fault f = {.calls = FK_SIM_CHANGES, .at = k, .action = action};
+    begin(&w, seed + 1000 * k, 0);
+    w.tally = &t;
+    w.retention = false;
+    w.opts.retention_age_ns = -1;
+    w.opts.retention_bytes = 0;
+    reopen(&w, false);
+    o->prepare(&w);
+    assert_int_equal(fk_simfs_fault(w.sim, &f, NULL), 0);
+    o->act(&w);
+    bool struck = fk_simfs_struck(w.sim) != 0;
+    fk_simfs_clear_faults(w.sim);
+    if (!fk_simfs_stopped(w.sim)) {
+        if (!w.store)
+            reopen(&w, false);
+        o->act(&w);
+        if (w.store)
+            verify(&w);
+        else
+            VIOLATION(&w, "does not open after the fault is over");
+    }
+    for (int i = 0; i < 2 && !w.fault[0]; i++) {
+        die(&w, true);
+        open_again(&w);
+    }
+    if (w.fault[0])
+        fail_msg("%s, action %d at call %u, seed %u: %s", o->name, (int)action, (unsigned)k,
+                 (unsigned)seed, w.fault);
+    end(&w);
+    return struck;
+}
+
+static void every_call_of_an_operation(void **state)
+{
+    (void)state;
+    static const struct operation operations[] = {{"first append", nothing, some_profiles},
+                                                  {"rebuild", several_blocks, rebuild},
+                                                  {"seal", some_profiles, seal},
+                                                  {"retention", several_blocks, expire}};
+    static const enum fk_sim_action actions[] = {FK_SIM_CRASH, FK_SIM_EIO, FK_SIM_SHORT};
+    for (size_t i = 0; i < FK_COUNTOF(operations); i++)
+        for (size_t a = 0; a < FK_COUNTOF(actions); a++) {
+            uint64_t k = 1;
+            for (bool more = true; more; k++) {
+                more = false;
+                for (uint64_t seed = 0; seed < fk_test_seeds(2); seed++)
+                    more |= strike_at(&operations[i], actions[a], k, seed);
+            }
+            print_message("%s, action %d: %u calls\n", operations[i].name, (int)actions[a],
+                          (unsigned)k - 2);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_call_of_an_operation),
         cmocka_unit_test(nothing_acknowledged_is_lost),
         cmocka_unit_test(planted_faults_are_found),
     };
