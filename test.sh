@@ -78,7 +78,7 @@ tally() {
         return
     fi
     failed "$lane $name (exit code $code, $log)" "$bad"
-    { grep -E -A 4 'FAILED|ERROR|Error|error:|Assert|not equal|SUMMARY' "$log" || tail -n 15 "$log"; } | head -n 30 |
+    { grep -E -A 6 '^FAIL' "$log" || grep -E -A 4 'FAILED|ERROR|Error|error:|Assert|not equal|SUMMARY' "$log" || tail -n 15 "$log"; } | head -n 30 |
         sed 's/^/          /' >&2
 }
 
