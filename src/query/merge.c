@@ -178,13 +178,13 @@ static int profile_row(struct fk_scan *s, const struct fk_hit *h, struct fk_err 
 {
     struct profile_job *j = s->arg;
     const struct fk_shape *shape = &s->tables->shape[h->row->shape];
-    struct fk_packed in = fk_row_packed(h->row, s->tables, &s->sym);
     s->q->bytes += h->row->data.n;
     for (uint32_t k = 0; k < shape->n_types; k++) {
         int at = h->column == FK_NONE || k == h->column ? type_index(j, &shape->type[k]) : -1;
         if (at < 0)
             continue;
-        int r = need_self(s, &j->self[at], err);
+        int r = need_self(s, &j->self[at], err); // loads the symbols that `in` is bounded by
+        struct fk_packed in = fk_row_packed(h->row, s->tables, &s->sym);
         if (r == 0)
             r = fk_samples_sum(&s->samples, &in, k, h->keep_set, j->self[at], NULL, err);
         if (r)
