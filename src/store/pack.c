@@ -133,6 +133,8 @@ static int frame_at(const uint8_t *p, uint64_t size, uint64_t at, uint64_t *ret_
 // Bytes from `at` to the last one that is not zero.
 static uint64_t bytes_left(const uint8_t *p, uint64_t size, uint64_t at)
 {
+    while (size >= at + 8 && fk_load64(p + size - 8) == 0) // megabytes of it in a fresh pack
+        size -= 8;
     while (size > at && p[size - 1] == 0)
         size--;
     return size - FK_MIN(at, size);

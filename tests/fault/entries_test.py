@@ -56,20 +56,27 @@ class Pipe:
 
 
 def load_part(port, part, count, results):
-    rng, pipe, ids = random.Random(part), Pipe(port), []
-    for at in range(part, count, LOADERS * 16):
-        ids += pipe.send([request(i, rng) for i in range(at, min(count, at + LOADERS * 16), LOADERS)])
-    results.put(ids)
+    ids = []
+    try:
+        rng, pipe = random.Random(part), Pipe(port)
+        for at in range(part, count, LOADERS * 16):
+            ids += pipe.send([request(i, rng) for i in range(at, min(count, at + LOADERS * 16), LOADERS)])
+        results.put((ids, None))
+    except Exception as e:
+        results.put((ids, repr(e)))
 
 
 def load(port, count):
     results = multiprocessing.Queue()
-    workers = [multiprocessing.Process(target=load_part, args=(port, part, count, results)) for part in range(LOADERS)]
+    workers = [multiprocessing.Process(target=load_part, args=(port, part, count, results), daemon=True) for part in range(LOADERS)]
     for w in workers:
         w.start()
-    ids = [i for _ in workers for i in results.get()]
-    for w in workers:
-        w.join()
+    ids = []
+    for _ in workers:
+        found, error = results.get()
+        ids += found
+        if error:
+            raise RuntimeError('loading: ' + error)
     return ids
 
 
@@ -203,6 +210,10 @@ def main(binary):
             print('FAILED', fault)
         failed = len(faults)
         server.stop()
+    except (OSError, RuntimeError, http.client.HTTPException) as e:
+        code = server.process.poll()
+        print(f'FAILED {e}; the server ' + ('runs' if code is None else f'ended with {code}'))
+        failed += 1
     finally:
         if server.process.poll() is None:
             server.kill()
