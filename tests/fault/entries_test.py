@@ -113,11 +113,24 @@ def page(client, query):
     return answer
 
 
-def measure(client):
-    """Medians in ms of first and middle pages; the middle is the page behind a third of the way of the walk's pages, at most 30."""
-    print(f'{"selector":42}' + ''.join(f'{o:>9}{"(later)":>9}' for o in ORDERS) + '   ms, medians')
+def cpu_ms(pid):
+    """Time on a processor that all threads of the process have had."""
+    total = 0
+    for task in os.listdir(f'/proc/{pid}/task'):
+        with open(f'/proc/{pid}/task/{task}/schedstat') as f:
+            total += int(f.read().split()[0])
+    return total / 1e6
+
+
+def table_row(name, cells):
+    print(f'{name:42}' + ''.join(f'{c:9.2f}' for c in cells))
+
+
+def measure(client, pid):
+    """Time of the first and of the eleventh page: until the answer is read here, and of the server's processors."""
+    print(f'{"selector":42}' + ''.join(f'{o:>9}{"(11th)":>9}' for o in ORDERS) + '   ms, medians; below CPU ms of the server, means')
     for selector in SELECTORS:
-        cells = []
+        cells, cpu = [], []
         for order in ORDERS:
             query = query_of(selector, order)
             later = dict(query)
@@ -127,13 +140,15 @@ def measure(client):
                     break
                 later['cursor'] = cursor
             for q in (query, later):
-                taken = []
+                taken, before = [], cpu_ms(pid)
                 for _ in range(REPEATS):
                     began = time.perf_counter()
                     page(client, q)
                     taken.append(time.perf_counter() - began)
                 cells.append(statistics.median(taken) * 1000)
-        print(f'{selector or "(all)":42}' + ''.join(f'{c:9.2f}' for c in cells))
+                cpu.append((cpu_ms(pid) - before) / REPEATS)
+        table_row(selector or '(all)', cells)
+        table_row('', cpu)
 
 
 def key_of(entry, order):
@@ -197,7 +212,7 @@ def main(binary):
         client = Client(server.port)
         _, status = client.get('/api/v1/status')
         print('status:', json.dumps(status)[:600])
-        measure(client)
+        measure(client, server.process.pid)
         pushing = Pushing(server.port)
         pushing.start()
         faults = [f for order in ORDERS for f in walk_both_ways(client, order, set(known))]
