@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""An independent reader of Flamekeep's files, written from docs/format-block.md alone.
+"""A second reader of Flamekeep's files, after docs/format-block.md; it shares no code with the server.
 
   read_block.py [--stacks] FILE...      block, or pack (*.pack)
 
