@@ -46,6 +46,7 @@ struct fk_blob_ops {
                 struct fk_err *err);
     void (*close_reader)(struct fk_blob_reader *r);
     int (*size)(struct fk_blob *b, const char *key, uint64_t *ret, struct fk_err *err);
+    int (*sync)(struct fk_blob *b, const char *key, struct fk_err *err);
     int (*remove)(struct fk_blob *b, const char *key, struct fk_err *err);
     int (*list)(struct fk_blob *b, const char *prefix, struct fk_each_blob each,
                 struct fk_err *err);
@@ -126,6 +127,13 @@ static inline int fk_blob_size(struct fk_blob *b, const char *key, uint64_t *ret
 
 // 1 exists, 0 does not, negative: cannot be told.
 int fk_blob_exists(struct fk_blob *b, const char *key, struct fk_err *err);
+
+// 0: what is there stays after a power loss. For blobs found at a start: the process that wrote one
+// may have been stopped, or have failed, in commit.
+static inline int fk_blob_sync(struct fk_blob *b, const char *key, struct fk_err *err)
+{
+    return b->ops->sync(b, key, err);
+}
 
 // Durable when it returns 0; no error when there is none. Works on a full disk.
 static inline int fk_blob_remove(struct fk_blob *b, const char *key, struct fk_err *err)

@@ -220,6 +220,18 @@ static int dir_size(struct fk_blob *b, const char *key, uint64_t *ret, struct fk
     return 0;
 }
 
+// The bytes were durable before the key was there; the name may not be.
+static int dir_sync(struct fk_blob *b, const char *key, struct fk_err *err)
+{
+    char path[FK_PATH_MAX], folder[FK_PATH_MAX];
+    int r = path_of(of(b), key, path, err);
+    if (r)
+        return r;
+    fk_path_parent(path, folder);
+    r = need_folder(of(b), folder, err);
+    return r ? r : fk_fs_sync_dir(of(b)->fs, folder, err);
+}
+
 static int dir_remove(struct fk_blob *b, const char *key, struct fk_err *err)
 {
     struct dir_blob *d = of(b);
@@ -317,6 +329,7 @@ static const struct fk_blob_ops ops = {
     .open = dir_open,
     .close_reader = dir_close_reader,
     .size = dir_size,
+    .sync = dir_sync,
     .remove = dir_remove,
     .list = dir_list,
     .close = dir_close,

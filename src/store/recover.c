@@ -58,7 +58,9 @@ static int adopt(struct fk_store *s, const char *key, struct fk_err *err)
 {
     struct fk_blob_reader *reader;
     struct fk_block *b;
-    int r = fk_blob_open(s->blob, key, &reader, err);
+    int r = fk_blob_sync(s->blob, key, err); // its packs go
+    if (r == 0)
+        r = fk_blob_open(s->blob, key, &reader, err);
     if (r)
         return r;
     r = fk_block_open(reader->source, &b, err);

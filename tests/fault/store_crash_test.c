@@ -50,6 +50,7 @@ struct world {
     struct fk_store_opts opts;
     struct fk_store *store; // NULL: could not be opened because of a fault
     FK_VEC(struct attempt) attempts;
+    struct fk_log log;
     bool retention;       // this seed has tiny limits
     unsigned life, steps; // for messages
     char fault[400];      // the first violation; "" none
@@ -64,6 +65,27 @@ struct world {
 static bool chance(struct world *w, uint32_t percent)
 {
     return fk_rng_below(&w->rng, 100) < percent;
+}
+
+// What happens, when a seed runs alone.
+static void trace(struct world *w, const char *fmt, ...) FK_PRINTF(2, 3);
+static void trace(struct world *w, const char *fmt, ...)
+{
+    va_list ap;
+    if (!w->opts.log)
+        return;
+    va_start(ap, fmt);
+    fprintf(stderr, "%3u.%03u ", w->life, w->steps);
+    vfprintf(stderr, fmt, ap);
+    fputc('\n', stderr);
+    va_end(ap);
+}
+
+static void on_log(void *arg, enum fk_log_level level, const char *domain, struct fk_str line)
+{
+    (void)level;
+    (void)domain;
+    trace(arg, "   log: %.*s", FK_STR_ARG(line));
 }
 
 // ---- appending
@@ -91,6 +113,10 @@ static void on_done(void *arg, int code, struct fk_id id, const struct fk_err *e
     (void)err;
     a->id = id;
     a->acked = code == 0;
+    char text[FK_ID_CHARS + 1];
+    fk_id_format(id, text);
+    trace(p->w, "profile %zu tenant %u id %s: %d %s", p->attempt, a->tenant, text, code,
+          err ? err->msg : "");
 }
 
 static size_t new_attempt(struct world *w, struct fk_arena *a, struct fk_profile *p,
@@ -286,14 +312,18 @@ static void reopen(struct world *w, bool rebuild)
 {
     close_store(w);
     w->opts.rebuild = rebuild;
-    if (fk_store_open(&w->opts, &w->store, NULL))
+    struct fk_err err = {0};
+    if (fk_store_open(&w->opts, &w->store, &err))
         w->store = NULL;
+    trace(w, "open%s: %s", rebuild ? ", rebuild" : "", err.msg);
 }
 
 // Retention may take what is in blocks. What it took is found by looking when nothing went wrong.
 static void maintain(struct world *w)
 {
-    int r = fk_store_maintain(w->store, NULL);
+    struct fk_err err = {0};
+    int r = fk_store_maintain(w->store, &err);
+    trace(w, "maintain: %d %s", r, err.msg);
     if (!w->retention)
         return;
     for (size_t i = 0; i < w->attempts.n; i++)
@@ -305,6 +335,13 @@ static void maintain(struct world *w)
         a->gone |= a->may_go && !a->seen;
         a->may_go = false;
     }
+}
+
+static void seal(struct world *w)
+{
+    struct fk_err err = {0};
+    int r = w->store ? fk_store_seal(w->store, &err) : 0;
+    trace(w, "seal: %d %s", r, err.msg);
 }
 
 static void move_clock(struct world *w)
@@ -326,7 +363,7 @@ static void step(struct world *w)
     else if (what < 65)
         append_batch(w);
     else if (what < 75)
-        fk_store_seal(w->store, NULL);
+        seal(w);
     else if (what < 82)
         maintain(w);
     else if (what < 90)
@@ -352,6 +389,8 @@ static void plan_fault(struct world *w, bool crash_only)
         f.forever = chance(w, 30);
     }
     assert_int_equal(fk_simfs_fault(w->sim, &f, NULL), 0);
+    trace(w, "fault: action %d at call %u of %x on '%s'%s", (int)f.action, (unsigned)f.at, f.calls,
+          f.path, f.forever ? " and on" : "");
 }
 
 // Ends this life: the power goes (the store may be closed before), or only the process ends.
@@ -364,6 +403,7 @@ static void die(struct world *w, bool power)
         fk_fs_exists(fk_simfs_fs(w->sim), DIR, NULL);
     }
     close_store(w);
+    trace(w, power || fk_simfs_stopped(w->sim) ? "power off" : "process ends");
     if (power || fk_simfs_stopped(w->sim))
         assert_int_equal(fk_simfs_crash(w->sim, fk_rng_next(&w->rng), NULL), 0);
 }
@@ -377,6 +417,7 @@ static void open_again(struct world *w)
         VIOLATION(w, "does not open%s: %s", w->opts.rebuild ? " (rebuild)" : "", err.msg);
         return;
     }
+    trace(w, "open%s, verify", w->opts.rebuild ? ", rebuild" : "");
     verify(w);
     if (w->fault[0])
         return;
@@ -444,6 +485,9 @@ static bool run_seed(uint64_t seed, unsigned plant, struct tally *tally, char re
     struct world w;
     begin(&w, seed, plant);
     w.tally = tally;
+    w.log = (struct fk_log){.write = on_log, .arg = &w};
+    if (getenv("FK_SEED"))
+        w.opts.log = &w.log;
     for (w.life = 1; w.life <= 4 && !w.fault[0]; w.life++)
         live(&w, plant != 0);
     if (!w.fault[0]) { // an orderly end
@@ -538,10 +582,11 @@ static void rebuild(struct world *w)
     reopen(w, true);
 }
 
-static void seal(struct world *w)
+// Without a power loss between: what the page cache shows may not be durable.
+static void seal_and_rebuild(struct world *w)
 {
-    if (w->store)
-        fk_store_seal(w->store, NULL);
+    seal(w);
+    rebuild(w);
 }
 
 static void expire(struct world *w)
@@ -600,10 +645,12 @@ static bool strike_at(const struct operation *o, enum fk_sim_action action, uint
 static void every_call_of_an_operation(void **state)
 {
     (void)state;
-    static const struct operation operations[] = {{"first append", nothing, some_profiles},
-                                                  {"rebuild", several_blocks, rebuild},
-                                                  {"seal", some_profiles, seal},
-                                                  {"retention", several_blocks, expire}};
+    static const struct operation operations[] = {
+        {"first append", nothing, some_profiles},
+        {"rebuild", several_blocks, rebuild},
+        {"seal", some_profiles, seal},
+        {"seal, rebuild", some_profiles, seal_and_rebuild},
+        {"retention", several_blocks, expire}};
     static const enum fk_sim_action actions[] = {FK_SIM_CRASH, FK_SIM_EIO, FK_SIM_SHORT};
     if (getenv("FK_SEED"))
         skip();
