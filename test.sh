@@ -301,6 +301,7 @@ INTEROP='go:go:33 python:python3:12 node:node:12 rust:cargo:12 rust-legacy:cargo
 lane_interop() {
     local clients=${FK_INTEROP:-../shared/interop} entry name tool least names=()
     server_or_skip interop || return 0
+    run_scripts interop tests/interop
     [ -d "$clients" ] || { skipped interop "no folder of clients ($clients; set FK_INTEROP)" 6; return; }
     with_server interop || return 0
     export FK_TIMEOUT=1500 # the first build of the Rust clients takes minutes

@@ -183,8 +183,11 @@ static int deliver_waiting(struct fk_self *s, const struct fk_entry *e, const st
     return r;
 }
 
+// Ten seconds without a sample, as an idle server has them, make no entry.
 static int end_period(struct fk_self *s, struct fk_err *err)
 {
+    if (s->rows.n == 0)
+        return 0;
     struct fk_profile p;
     struct fk_entry e = {0};
     char host[128];

@@ -294,6 +294,9 @@ static struct fk_seen_key key_of(const struct ingest *x, struct fk_str body)
     uint64_t h = fk_hash_str(fk_param(x->c, "name")) ^ fk_hash_str(x->c->tenant) * 31;
     h = fk_hash_u64(h * 31 + (uint64_t)x->ask.accept.from_ns);
     h = fk_hash_u64(h * 31 + (uint64_t)x->ask.accept.until_ns);
+    for (size_t i = 0; i < x->n_display; i++)
+        h = fk_hash_u64(h * 31 + fk_hash_str(x->display[i][0]) * 31 +
+                        fk_hash_str(x->display[i][1]));
     return (struct fk_seen_key){h, fk_hash_str(body) ^ fk_hash_u64(body.n)};
 }
 

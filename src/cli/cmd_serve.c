@@ -10,6 +10,7 @@ struct options {
     int64_t retention_age, seal_age;
     bool quiet, verbose, no_self;
     struct fk_limits limits;
+    struct fk_http_limits http;
 };
 
 // ---- log ----
@@ -80,7 +81,7 @@ static int open_http(struct server *s, struct fk_err *err)
     struct fk_http_server_opts ho = {.routes = routes,
                                      .routes_n = n,
                                      .pool = s->pool,
-                                     .limits = fk_http_limits_default(),
+                                     .limits = s->o->http,
                                      .spool_folder = s->spool};
     if ((r = fk_http_server_new(&ho, &s->http, err)))
         return r;
@@ -142,12 +143,12 @@ static int run_until_stopped(struct server *s, struct fk_err *err)
 }
 
 // Limits that were not given take their defaults.
-static void complete_limits(struct fk_limits *l)
+static void complete_limits(void *limits, const struct fk_limit_info *table, size_t n)
 {
-    for (size_t i = 0; i < fk_limit_count; i++) {
-        uint64_t *value = (uint64_t *)(void *)((char *)l + fk_limit_table[i].offset);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t *value = (uint64_t *)(void *)((char *)limits + table[i].offset);
         if (*value == 0)
-            *value = fk_limit_table[i].value;
+            *value = table[i].value;
     }
 }
 
@@ -183,7 +184,8 @@ static int run(void *options, struct fk_opt_list *args)
                                .least = o->quiet     ? FK_LOG_ERROR
                                         : o->verbose ? FK_LOG_DEBUG
                                                      : FK_LOG_INFO}};
-    complete_limits(&o->limits);
+    complete_limits(&o->limits, fk_limit_table, fk_limit_count);
+    complete_limits(&o->http, fk_http_limit_table, fk_http_limit_count);
     fk_signals_block(); // before any thread is there
     (void)fk_process_raise_fds(1 << 16, NULL, NULL);
     begin_self(&s);
@@ -212,6 +214,9 @@ static int run(void *options, struct fk_opt_list *args)
     {flag, LIMIT_ARG_##unit, LIMIT_KIND_##unit, offsetof(struct options, limits.member), text,     \
      NULL},
 
+#define HTTP_LIMIT_ROW(member, flag, value, unit, text)                                            \
+    {flag, LIMIT_ARG_##unit, LIMIT_KIND_##unit, offsetof(struct options, http.member), text, NULL},
+
 static const struct fk_option rows[] = {
     {"--data", "DIR", FK_OPT_STR, offsetof(struct options, data), "folder of the data", "./data"},
     {"--listen", "ADDRESS", FK_OPT_STRS, offsetof(struct options, listen), "address and port",
@@ -228,9 +233,11 @@ static const struct fk_option rows[] = {
      "or at this age", "10m"},
     {"--workers", "N", FK_OPT_COUNT, offsetof(struct options, workers),
      "threads that decode and query", "twice the processors, at least 4"},
-    FK_LIMITS(LIMIT_ROW){"--quiet", NULL, FK_OPT_FLAG, offsetof(struct options, quiet),
-                         "errors only", NULL},
+    FK_LIMITS(LIMIT_ROW) FK_HTTP_LIMITS(HTTP_LIMIT_ROW){
+        "--quiet", NULL, FK_OPT_FLAG, offsetof(struct options, quiet), "errors only", NULL},
     {"--verbose", NULL, FK_OPT_FLAG, offsetof(struct options, verbose), "everything", NULL},
+    {"--no-self-profile", NULL, FK_OPT_FLAG, offsetof(struct options, no_self),
+     "does not profile itself into the service flamekeep", NULL},
 };
 const struct fk_command fk_cmd_serve = {
     "serve", "", "runs the server", NULL, rows, FK_COUNTOF(rows), sizeof(struct options), run};

@@ -102,8 +102,9 @@ static int take_option(const struct fk_command *c, int argc, char **argv, int *a
 // The default of a limit's flag, as people write it.
 static const char *limit_default(const char *flag, char *to, size_t n)
 {
-    for (size_t i = 0; i < fk_limit_count; i++) {
-        const struct fk_limit_info *l = &fk_limit_table[i];
+    for (size_t i = 0; i < fk_limit_count + fk_http_limit_count; i++) {
+        const struct fk_limit_info *l =
+            i < fk_limit_count ? &fk_limit_table[i] : &fk_http_limit_table[i - fk_limit_count];
         if (!fk_str_eq(fk_str_of(l->flag), fk_str_of(flag)))
             continue;
         if (l->unit == FK_LIMIT_count)

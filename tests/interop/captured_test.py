@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# Arguments: {build}/flamekeep
+"""Recorded requests of real clients, replayed:  captured_test.py FLAMEKEEP [-k TEXT]
+
+Each request goes to a fresh server with its own headers and framing. The entries that it made are compared with what decoders
+independent of Flamekeep found in the body: types, totals, number of samples, labels, time. Folders: FK_CORPUS,
+../shared/corpus, in it captured/CLIENT/{NN.json,NN.body,expected.json}. What Flamekeep does not decode yet is listed as skipped.
+"""
+import datetime, http.client, json, os, re, sys, tempfile, urllib.parse
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '..', 'fault'))
+from server import Client, Server
+
+LATER = {'jfr': 'JFR', 'speedscope': 'speedscope', 'groups': 'groups', 'lines': 'lines'}
+OWN_HEADERS = {'host', 'content-length', 'transfer-encoding', 'connection', 'upgrade', 'http2-settings', 'te', 'expect'}
+
+
+def folder():
+    for path in (os.environ.get('FK_CORPUS'), os.path.join(HERE, '../../../shared/corpus')):
+        if path and os.path.isdir(os.path.join(path, 'captured')):
+            return os.path.join(path, 'captured')
+    return None
+
+
+def reason_to_skip(want):
+    """What this request needs that is not there yet, or None."""
+    path = want.get('path', '').split('?')[0]
+    if 'v1development' in path or 'opentelemetry' in path:
+        return 'OTLP'
+    if not path.endswith(('/ingest', '/Push')):
+        return 'no write request'
+    if 'grpc' in want.get('content_type', ''):
+        return 'gRPC'
+    if 'jfr' in want:
+        return 'JFR'
+    return LATER.get((want.get('query') or {}).get('format'))
+
+
+def requests(root, only):
+    for client in sorted(os.listdir(root)):
+        index = os.path.join(root, client, 'expected.json')
+        if not os.path.isfile(index):
+            continue
+        with open(index) as f:
+            for want in json.load(f):
+                name = f"{client}/{want['request']}"
+                if only in name and os.path.isfile(os.path.join(root, client, want['request'] + '.body')):
+                    yield name, os.path.join(root, client, want['request']), want
+
+
+def send(port, base, want):
+    with open(base + '.json') as f:
+        seen = json.load(f)
+    with open(base + '.body', 'rb') as f:
+        body = f.read()
+    # A prefix stands for a proxy that cuts it off.
+    target = re.sub(r'^/(prefix|sub)(?=/)', '', seen.get('target') or want['path'])
+    connection = http.client.HTTPConnection('127.0.0.1', port, timeout=60)
+    connection.putrequest(seen['method'], target, skip_accept_encoding=True)
+    for name, value in seen['headers']:
+        if name.lower() not in OWN_HEADERS and not name.startswith(':'):
+            connection.putheader(name, value)
+    if 'chunked' in str(seen.get('framing')):
+        connection.putheader('Transfer-Encoding', 'chunked')
+        connection.endheaders()
+        for at in range(0, len(body), 8192):
+            piece = body[at:at + 8192]
+            connection.send(b'%x\r\n%s\r\n' % (len(piece), piece))
+        connection.send(b'0\r\n\r\n')
+    else:
+        connection.putheader('Content-Length', str(len(body)))
+        connection.endheaders(body)
+    answer = connection.getresponse()
+    text = answer.read()
+    connection.close()
+    return answer.status, text
+
+
+def nanos(text):
+    whole, fraction = re.match(r'(.*?)(?:\.(\d+))?Z$', text).groups()
+    seconds = datetime.datetime.fromisoformat(whole + '+00:00').timestamp()
+    return int(seconds) * 10**9 + int((fraction or '0').ljust(9, '0'))
+
+
+def expected_profiles(want):
+    """[(types with totals or [(None, total)], samples or None, labels, time or None)]"""
+    for p in want.get('profiles', []):
+        yield [(t['profile_type'], t['total']) for t in p['types']], p['samples'], p['series_labels'], p.get('time_nanos')
+    text = want.get('folded') or want.get('lines')
+    if text and not want.get('profiles'):
+        labels = dict(want['name_labels'])
+        yield [(None, text['total'])], None, labels, None
+
+
+def differences(entry, wanted):
+    types, samples, labels, time = wanted
+    got = [(t['type'], t['total']) for t in entry['types']]
+    if types[0][0] is None:
+        if not got or got[0][1] != types[0][1]: # the second type, if any, is time by the sample rate
+            yield f'total {got}, not {types[0][1]}'
+    elif {(re.sub(':+(delta)?$', '', n), v) for n, v in got} != set(types):
+        yield f'types {got}, not {types}'
+    if samples is not None and entry['samples'] != samples:
+        yield f"{entry['samples']} samples, not {samples}"
+    for name, value in labels.items():
+        have = entry['service_name'] if name == 'service_name' else entry['labels'].get(name)
+        if not name.startswith('__') and have != value:
+            yield f'label {name} is {have!r}, not {value!r}'
+    if time and abs(nanos(entry['time']) - time) > 1:
+        yield f"time {entry['time']}, not {time}"
+
+
+def check(server, client, base, want, known):
+    status, text = send(server.port, base, want)
+    if status != 200:
+        yield f'HTTP {status}: {text[:300].decode("utf-8", "replace")}'
+    new = [e for e in client.entries() if e['id'] not in known]
+    known.update(e['id'] for e in new)
+    wanted = list(expected_profiles(want))
+    if len(new) != len(wanted):
+        yield f'{len(new)} entries, not {len(wanted)}'
+        return
+    left = list(new)
+    for w in wanted: # whichever entry fits; with one request's few profiles that is unambiguous
+        fits = [(list(differences(e, w)), e) for e in left]
+        faults, entry = min(fits, key=lambda f: len(f[0]))
+        left.remove(entry)
+        yield from faults
+
+
+def main(args):
+    root = folder()
+    if not root:
+        print('SKIP-ALL: no folder of recorded requests (FK_CORPUS, ../shared/corpus)')
+        return 77
+    only = args[2] if args[1:2] == ['-k'] else ''
+    passed = failed = 0
+    skipped, known = {}, set()
+    with tempfile.TemporaryDirectory() as tmp:
+        server = Server(args[0], os.path.join(tmp, 'data'), '--retention-age', '-1s', '--no-self-profile')
+        server.start()
+        client = Client(server.port)
+        for name, base, want in requests(root, only):
+            reason = reason_to_skip(want)
+            if reason:
+                skipped[reason] = skipped.get(reason, 0) + (reason != 'no write request')
+                continue
+            faults = list(check(server, client, base, want, known))
+            passed, failed = passed + (not faults), failed + bool(faults)
+            for f in faults:
+                print(f'FAILED {name}: {f}')
+        server.stop()
+    for reason, n in sorted(skipped.items()):
+        if n:
+            print(f'SKIP: {n} recorded requests: {reason} is not decoded yet')
+    print(f'{passed} passed, {failed} failed')
+    return 1 if failed or not passed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))
