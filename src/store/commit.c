@@ -156,7 +156,7 @@ void fk_store_commit(struct fk_store *s, struct append *list)
     fk_buf_init(&b.segment, 0);
     int r = batch_sort(&b, list, &err);
     if (r == 0)
-        r = fk_store_check_space(s, batch_bytes(&b), &err);
+        r = fk_store_check_space(s, fk_pack_growth(s->pack, batch_bytes(&b), b.n), &err);
     if (r == 0) {
         stamp(s, &b);
         r = make_durable(s, &b, &err);

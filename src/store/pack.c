@@ -63,11 +63,24 @@ int fk_pack_create(const struct fk_fs *fs, const char *dir, struct fk_id id, str
     return 0;
 }
 
+static uint64_t steps(uint64_t need)
+{
+    return (need + STEP_BYTES - 1) / STEP_BYTES * STEP_BYTES;
+}
+
+uint64_t fk_pack_growth(const struct fk_pack *p, uint64_t bytes, size_t frames)
+{
+    uint64_t need = bytes + frames * (FRAME_BYTES + 8);
+    if (!p || p->dead)
+        return steps(HEAD_BYTES + need);
+    return p->used + need > p->allocated ? steps(p->used + need) - p->allocated : 0;
+}
+
 static int reserve(struct fk_pack *p, uint64_t need, struct fk_err *err)
 {
     if (need <= p->allocated)
         return 0;
-    uint64_t size = (need + STEP_BYTES - 1) / STEP_BYTES * STEP_BYTES;
+    uint64_t size = steps(need);
     int r = fk_file_preallocate(p->file, size, err);
     if (r == 0)
         p->allocated = size;

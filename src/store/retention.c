@@ -16,7 +16,8 @@ static uint64_t low_water(const struct fk_store *s, const struct fk_space *space
 int fk_store_check_space(struct fk_store *s, uint64_t more, struct fk_err *err)
 {
     int64_t now = fk_clock_mono(s->clock);
-    if (s->space_checked_ns && now - s->space_checked_ns < SPACE_EVERY_NS && !atomic_load(&s->full))
+    if (!more && s->space_checked_ns && now - s->space_checked_ns < SPACE_EVERY_NS &&
+        !atomic_load(&s->full))
         return 0;
     struct fk_space space;
     int r = fk_fs_space(s->fs, s->dir, &space, err);
@@ -31,11 +32,11 @@ int fk_store_check_space(struct fk_store *s, uint64_t more, struct fk_err *err)
     fk_mutex_unlock(&s->stats_lock);
     if (full)
         return fk_fail(err, FK_E_FULL,
-                       "the disk of %s has %llu MiB free, %llu MiB must stay free (--min-free): "
-                       "profiles are refused until there "
+                       "the disk of %s has %llu MiB free, %llu MiB must stay free (--min-free) and "
+                       "%llu MiB are needed: profiles are refused until there "
                        "is room; free some, or shorten --retention-age or --retention-bytes",
                        s->dir, (unsigned long long)(space.free >> 20),
-                       (unsigned long long)(need >> 20));
+                       (unsigned long long)(need >> 20), (unsigned long long)(more >> 20));
     return 0;
 }
 

@@ -299,6 +299,9 @@ static void a_full_disk_refuses_and_recovers(void **state)
     }
     assert_int_equal(r, -FK_E_FULL);
     assert_non_null(strstr(err.msg, "--min-free"));
+    struct fk_space space; // not even the last pack was taken from what must stay free
+    assert_int_equal(fk_fs_space(o.fs, "/", &space, &err), 0);
+    assert_true(space.free >= o.min_free);
     struct fk_store_check c = {.report = print_problem};
     assert_int_equal(fk_store_check(s, &c, &err), 0);
     assert_int_equal(c.problems, 0);
