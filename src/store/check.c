@@ -196,6 +196,17 @@ static int check_pack(void *arg, const char *name, bool is_dir, struct fk_err *e
     return 0;
 }
 
+static int on_damaged(void *arg, const char *key, uint64_t size, struct fk_err *err)
+{
+    (void)size;
+    (void)err;
+    problem(arg,
+            "blob/%s was set aside by a rebuild because it is damaged; remove it when it is of no "
+            "more use",
+            key);
+    return 0;
+}
+
 int fk_store_check(struct fk_store *s, struct fk_store_check *check, struct fk_err *err)
 {
     struct checking k = {.s = s, .c = check};
@@ -212,6 +223,8 @@ int fk_store_check(struct fk_store *s, struct fk_store_check *check, struct fk_e
         r = fk_path_printf(folder, err, "%s/packs", s->dir);
     if (r == 0)
         r = fk_fs_list(s->fs, folder, (struct fk_each_name){check_pack, &k}, err);
+    if (r == 0)
+        r = fk_blob_list(s->blob, "damaged/", (struct fk_each_blob){on_damaged, &k}, err);
     fk_vec_free(&k.ids);
     return r;
 }

@@ -72,16 +72,51 @@ static int adopt(struct fk_store *s, const char *key, struct fk_err *err)
     return r;
 }
 
+static int ignore_row(void *arg, uint32_t dataset, const struct fk_row *r, struct fk_err *err)
+{
+    (void)arg;
+    (void)dataset;
+    (void)r;
+    (void)err;
+    return 0;
+}
+
+// Damaged blocks go to damaged/, where no start sweeps them. 0 also when it is not the block that
+// is damaged: *ret_moved tells.
+static int set_block_aside(struct fk_store *s, const char *key, bool *ret_moved, struct fk_err *err)
+{
+    char aside[FK_PATH_MAX];
+    struct fk_blob_reader *reader;
+    struct fk_block *b = NULL;
+    struct fk_err why = {0};
+    int r = fk_path_printf(aside, err, "damaged/%s", key + strlen("blocks/"));
+    if (r || (r = fk_blob_open(s->blob, key, &reader, err)))
+        return r;
+    bool damaged = fk_block_open(reader->source, &b, &why) == -FK_E_CORRUPT ||
+                   (b && fk_block_verify(b, ignore_row, NULL, &why) == -FK_E_CORRUPT);
+    fk_block_close(b);
+    if (damaged)
+        r = fk_blob_put_source(s->blob, aside, &reader->source, err);
+    fk_blob_close_reader(reader);
+    if (r == 0 && damaged)
+        r = fk_blob_remove(s->blob, key, err);
+    *ret_moved = r == 0 && damaged;
+    if (*ret_moved)
+        fk_logf(s->opts.log, FK_LOG_ERROR, "store", "damaged block is set aside key=%s: %s", aside,
+                why.msg);
+    return r;
+}
+
 static int handle_orphans(struct fk_store *s, struct sweep *w, struct fk_err *err)
 {
     for (size_t i = 0; i < w->keys.n; i++) {
         struct fk_err why = {0};
         int r = s->opts.rebuild ? adopt(s, w->keys.v[i], &why)
                                 : fk_blob_remove(s->blob, w->keys.v[i], &why);
-        if (r == -FK_E_CORRUPT) {
-            fk_logf(s->opts.log, FK_LOG_ERROR, "store", "damaged block is left aside key=%s: %s",
-                    w->keys.v[i], why.msg);
-            continue;
+        bool moved = false;
+        if (r == -FK_E_CORRUPT) { // of the block, or of the catalog
+            int failed = set_block_aside(s, w->keys.v[i], &moved, &why);
+            r = failed ? failed : moved ? 0 : r;
         }
         if (r) {
             if (err)

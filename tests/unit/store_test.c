@@ -3,6 +3,7 @@
 // disk, many threads.
 #include "store/store.h"
 
+#include "blob/blob.h"
 #include "os/simfs.h"
 #include "support/profiles.h"
 #include "support/support.h"
@@ -233,6 +234,50 @@ static void other_versions_are_refused(void **state)
     assert_non_null(strstr(err.msg, "'7'"));
 }
 
+static int flip_byte(void *arg, const char *key, uint64_t size, struct fk_err *err)
+{
+    char path[FK_PATH_MAX];
+    uint8_t byte;
+    FK_AUTO_FILE f = NULL;
+    struct world *w = arg;
+    assert_int_equal(fk_path_printf(path, err, "%s/blob/%s", w->tmp, key), 0);
+    assert_int_equal(fk_fs_open(fk_fs_real(), path, FK_OPEN_WRITE, &f, err), 0);
+    assert_int_equal(fk_file_read_at(f, size / 2, &byte, 1, err), 0);
+    byte ^= 255;
+    return fk_file_write_at(f, size / 2, &byte, 1, err);
+}
+
+static void count_problem(void *arg, const char *text)
+{
+    assert_non_null(strstr(text, "blob/damaged/anonymous/"));
+    ++*(int *)arg;
+}
+
+// A block that a rebuild cannot read is kept for a person: no later start sweeps it.
+static void damaged_blocks_are_set_aside(void **state)
+{
+    struct world *w = *state;
+    struct fk_err err = {0};
+    push(w, "shop", 10);
+    assert_int_equal(fk_store_seal(w->store, &err), 0);
+    fk_store_close(w->store);
+    w->store = NULL;
+    char path[FK_PATH_MAX];
+    struct fk_blob *blob;
+    assert_int_equal(fk_path_printf(path, &err, "%s/blob", w->tmp), 0);
+    assert_int_equal(fk_blob_open_dir(fk_fs_real(), path, &blob, &err), 0);
+    fk_test_ok(fk_blob_list(blob, "blocks/", (struct fk_each_blob){flip_byte, w}, &err), &err);
+    fk_blob_close(blob);
+    for (int i = 0; i < 3; i++) {
+        int problems = 0;
+        struct fk_store_check c = {.report = count_problem, .arg = &problems};
+        reopen(w, i == 0);
+        assert_int_equal(fk_store_check(w->store, &c, &err), 0);
+        assert_int_equal(problems, 1);
+        assert_int_equal(c.profiles, 0);
+    }
+}
+
 static void retention_by_bytes_and_age(void **state)
 {
     struct world *w = *state;
@@ -425,6 +470,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(old_snapshots_keep_reading, setup, teardown),
         cmocka_unit_test_setup_teardown(one_process_at_a_time, setup, teardown),
         cmocka_unit_test_setup_teardown(other_versions_are_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(damaged_blocks_are_set_aside, setup, teardown),
         cmocka_unit_test_setup_teardown(retention_by_bytes_and_age, setup, teardown),
         cmocka_unit_test(a_full_disk_refuses_and_recovers),
         cmocka_unit_test_setup_teardown(many_threads_push_read_and_seal, setup, teardown),
