@@ -209,15 +209,15 @@ static const struct fk_field pb_label_fields[] = {
     F(struct pb_label, num_unit, 4, FK_FIELD_I64, "num_unit", "numUnit")};
 static TYPE(pb_label_type, "Label", struct pb_label, pb_label_fields);
 static const struct fk_field pb_sample_fields[] = {
-    FR(struct pb_sample, location_id, 1, FK_FIELD_I64, "location_id", "locationId"),
+    FR(struct pb_sample, location_id, 1, FK_FIELD_U64, "location_id", "locationId"),
     FR(struct pb_sample, value, 2, FK_FIELD_I64, "value", "value"),
     FMR(struct pb_sample, label, 3, &pb_label_type, "label", "label")};
 static TYPE(pb_sample_type, "Sample", struct pb_sample, pb_sample_fields);
 static const struct fk_field mapping_fields[] = {
-    F(struct pb_mapping, id, 1, FK_FIELD_I64, "id", "id"),
-    F(struct pb_mapping, start, 2, FK_FIELD_I64, "memory_start", "memoryStart"),
-    F(struct pb_mapping, limit, 3, FK_FIELD_I64, "memory_limit", "memoryLimit"),
-    F(struct pb_mapping, offset, 4, FK_FIELD_I64, "file_offset", "fileOffset"),
+    F(struct pb_mapping, id, 1, FK_FIELD_U64, "id", "id"),
+    F(struct pb_mapping, start, 2, FK_FIELD_U64, "memory_start", "memoryStart"),
+    F(struct pb_mapping, limit, 3, FK_FIELD_U64, "memory_limit", "memoryLimit"),
+    F(struct pb_mapping, offset, 4, FK_FIELD_U64, "file_offset", "fileOffset"),
     F(struct pb_mapping, filename, 5, FK_FIELD_I64, "filename", "filename"),
     F(struct pb_mapping, build_id, 6, FK_FIELD_I64, "build_id", "buildId"),
     F(struct pb_mapping, has_functions, 7, FK_FIELD_BOOL, "has_functions", "hasFunctions"),
@@ -227,19 +227,19 @@ static const struct fk_field mapping_fields[] = {
 };
 static TYPE(mapping_type, "Mapping", struct pb_mapping, mapping_fields);
 static const struct fk_field line_fields[] = {
-    F(struct pb_line, function_id, 1, FK_FIELD_I64, "function_id", "functionId"),
+    F(struct pb_line, function_id, 1, FK_FIELD_U64, "function_id", "functionId"),
     F(struct pb_line, line, 2, FK_FIELD_I64, "line", "line"),
     F(struct pb_line, column, 3, FK_FIELD_I64, "column", "column")};
 static TYPE(line_type, "Line", struct pb_line, line_fields);
 static const struct fk_field location_fields[] = {
-    F(struct pb_location, id, 1, FK_FIELD_I64, "id", "id"),
-    F(struct pb_location, mapping_id, 2, FK_FIELD_I64, "mapping_id", "mappingId"),
-    F(struct pb_location, address, 3, FK_FIELD_I64, "address", "address"),
+    F(struct pb_location, id, 1, FK_FIELD_U64, "id", "id"),
+    F(struct pb_location, mapping_id, 2, FK_FIELD_U64, "mapping_id", "mappingId"),
+    F(struct pb_location, address, 3, FK_FIELD_U64, "address", "address"),
     FMR(struct pb_location, line, 4, &line_type, "line", "line"),
     F(struct pb_location, is_folded, 5, FK_FIELD_BOOL, "is_folded", "isFolded")};
 static TYPE(location_type, "Location", struct pb_location, location_fields);
 static const struct fk_field function_fields[] = {
-    F(struct pb_function, id, 1, FK_FIELD_I64, "id", "id"),
+    F(struct pb_function, id, 1, FK_FIELD_U64, "id", "id"),
     F(struct pb_function, name, 2, FK_FIELD_I64, "name", "name"),
     F(struct pb_function, system_name, 3, FK_FIELD_I64, "system_name", "systemName"),
     F(struct pb_function, filename, 4, FK_FIELD_I64, "filename", "filename"),

@@ -15,6 +15,7 @@ size_t fk_field_size(const struct fk_field *f)
     case FK_FIELD_MSG:
         return f->type->size;
     case FK_FIELD_I64:
+    case FK_FIELD_U64:
     case FK_FIELD_I32:
     case FK_FIELD_ENUM:
         break;
@@ -56,7 +57,8 @@ static int bad_field(const struct fk_msg_type *t, const struct fk_field *f, stru
 
 static bool is_integer(enum fk_field_kind k)
 {
-    return k == FK_FIELD_I64 || k == FK_FIELD_I32 || k == FK_FIELD_ENUM || k == FK_FIELD_BOOL;
+    return k == FK_FIELD_I64 || k == FK_FIELD_U64 || k == FK_FIELD_I32 || k == FK_FIELD_ENUM ||
+           k == FK_FIELD_BOOL;
 }
 
 static int decode_value(const struct fk_msg_type *t, const struct fk_field *f,
@@ -159,6 +161,7 @@ static void encode_value(const struct fk_field *f, const void *from, bool keep_d
             fk_pb_u64(to, f->number, *(const bool *)from);
         break;
     case FK_FIELD_I64:
+    case FK_FIELD_U64:
     case FK_FIELD_I32:
     case FK_FIELD_ENUM:
         if (*(const int64_t *)from || keep_default)
@@ -180,7 +183,7 @@ void fk_msg_encode(const struct fk_msg_type *t, const void *msg, struct fk_buf *
         const struct fk_list *l = from;
         if (!f->repeated)
             encode_value(f, from, false, to);
-        else if (f->kind == FK_FIELD_I64 || f->kind == FK_FIELD_I32)
+        else if (f->kind == FK_FIELD_I64 || f->kind == FK_FIELD_U64 || f->kind == FK_FIELD_I32)
             fk_pb_packed(to, f->number, l->v, l->n);
         else
             for (size_t k = 0; k < l->n; k++)

@@ -3,6 +3,7 @@
 // written as strings, bytes are base64 (both alphabets are read), enums are written by name.
 #include "rpc/msg_int.h"
 
+#include <math.h>
 #include <stdio.h>
 
 // ---- base64 (RFC 4648) ----
@@ -87,28 +88,68 @@ static int read_enum(const struct fk_field *f, const struct fk_json_tok *tok, in
     return fk_json_to_i64(tok, to);
 }
 
+// Unsigned 64-bit integers lie in the same member; those beyond INT64_MAX only as plain digits.
+static int read_u64(const struct fk_json_tok *tok, int64_t *to)
+{
+    uint64_t v;
+    if (fk_json_to_i64(tok, to) == 0)
+        return *to < 0 ? -FK_E_FORMAT : 0;
+    if ((tok->kind != FK_JSON_STRING && tok->kind != FK_JSON_NUMBER) ||
+        fk_str_to_u64(tok->text, &v))
+        return -FK_E_FORMAT;
+    *to = (int64_t)v;
+    return 0;
+}
+
+// ProtoJSON has names for what JSON has no numbers for.
+static const struct {
+    const char *name;
+    double value;
+} special[] = {{"NaN", NAN}, {"Infinity", INFINITY}, {"-Infinity", -INFINITY}};
+
+static int read_f64(const struct fk_json_tok *tok, double *to)
+{
+    for (size_t i = 0; tok->kind == FK_JSON_STRING && i < FK_COUNTOF(special); i++)
+        if (fk_str_eq(tok->text, fk_str_of(special[i].name))) {
+            *to = special[i].value;
+            return 0;
+        }
+    return fk_json_to_f64(tok, to);
+}
+
+static int read_text(const struct fk_msg_type *t, const struct fk_field *f,
+                     const struct fk_json_tok *tok, struct fk_arena *a, struct fk_str *to,
+                     struct fk_err *err)
+{
+    struct fk_str text;
+    int r = 0;
+    if (tok->kind != FK_JSON_STRING)
+        return bad_value(t, f, err);
+    if ((r = fk_json_text(tok, a, &text, err)))
+        return r;
+    if (f->kind == FK_FIELD_BYTES && (r = base64_decode(text, a, &text)))
+        return r == -FK_E_NOMEM ? fk_fail_nomem(err) : bad_value(t, f, err);
+    *to = text;
+    return 0;
+}
+
 static int read_scalar(const struct fk_msg_type *t, const struct fk_field *f,
                        const struct fk_json_tok *tok, struct fk_arena *a, void *to,
                        struct fk_err *err)
 {
-    struct fk_str text;
     int r = 0;
     switch (f->kind) {
     case FK_FIELD_STR:
     case FK_FIELD_BYTES:
-        if (tok->kind != FK_JSON_STRING)
-            return bad_value(t, f, err);
-        if ((r = fk_json_text(tok, a, &text, err)))
-            return r;
-        if (f->kind == FK_FIELD_BYTES && base64_decode(text, a, &text))
-            return bad_value(t, f, err);
-        *(struct fk_str *)to = text;
-        return 0;
+        return read_text(t, f, tok, a, to, err);
     case FK_FIELD_BOOL:
         *(bool *)to = tok->kind == FK_JSON_TRUE;
         return tok->kind == FK_JSON_TRUE || tok->kind == FK_JSON_FALSE ? 0 : bad_value(t, f, err);
     case FK_FIELD_F64:
-        r = fk_json_to_f64(tok, to);
+        r = read_f64(tok, to);
+        break;
+    case FK_FIELD_U64:
+        r = read_u64(tok, to);
         break;
     case FK_FIELD_ENUM:
         r = read_enum(f, tok, to);
@@ -215,6 +256,7 @@ static bool is_default(const struct fk_field *f, const void *from)
     case FK_FIELD_MSG:
         return false;
     case FK_FIELD_I64:
+    case FK_FIELD_U64:
     case FK_FIELD_I32:
     case FK_FIELD_ENUM:
         break;
@@ -222,10 +264,11 @@ static bool is_default(const struct fk_field *f, const void *from)
     return *(const int64_t *)from == 0;
 }
 
-static void put_text_number(struct fk_json *w, int64_t v)
+static void put_text_number(struct fk_json *w, int64_t v, bool is_signed)
 {
     char text[24];
-    int n = snprintf(text, sizeof(text), "\"%lld\"", (long long)v);
+    int n = is_signed ? snprintf(text, sizeof(text), "\"%lld\"", (long long)v)
+                      : snprintf(text, sizeof(text), "\"%llu\"", (unsigned long long)(uint64_t)v);
     fk_json_raw(w, fk_str_make(text, n > 0 ? (size_t)n : 0));
 }
 
@@ -234,13 +277,35 @@ static void put_bytes(struct fk_json *w, struct fk_str s)
     struct fk_buf b;
     fk_buf_init(&b, 0);
     base64_put(&b, s);
-    fk_json_str(w, fk_buf_view(&b));
+    if (fk_buf_check(&b, "base64", w->err.code ? NULL : &w->err) == 0)
+        fk_json_str(w, fk_buf_view(&b));
     fk_buf_free(&b);
+}
+
+static void put_f64(struct fk_json *w, double v)
+{
+    if (isnan(v))
+        fk_json_str(w, fk_str_of(special[0].name));
+    else if (isinf(v))
+        fk_json_str(w, fk_str_of(special[v > 0 ? 1 : 2].name));
+    else
+        fk_json_f64(w, v);
+}
+
+// A value without a name is written as its number (ProtoJSON, "enum").
+static void put_enum(struct fk_json *w, const char *const *names, int64_t v)
+{
+    int64_t n = 0;
+    while (names[n] && n < v)
+        n++;
+    if (v >= 0 && n == v && names[n])
+        fk_json_str(w, fk_str_of(names[n]));
+    else
+        fk_json_i64(w, v);
 }
 
 static void put_value(const struct fk_field *f, const void *from, struct fk_json *w)
 {
-    int64_t v;
     switch (f->kind) {
     case FK_FIELD_STR:
         fk_json_str(w, *(const struct fk_str *)from);
@@ -252,20 +317,17 @@ static void put_value(const struct fk_field *f, const void *from, struct fk_json
         fk_json_bool(w, *(const bool *)from);
         break;
     case FK_FIELD_F64:
-        fk_json_f64(w, *(const double *)from);
+        put_f64(w, *(const double *)from);
         break;
     case FK_FIELD_I64:
-        put_text_number(w, *(const int64_t *)from);
+    case FK_FIELD_U64:
+        put_text_number(w, *(const int64_t *)from, f->kind == FK_FIELD_I64);
         break;
     case FK_FIELD_I32:
         fk_json_i64(w, *(const int64_t *)from);
         break;
     case FK_FIELD_ENUM:
-        v = *(const int64_t *)from;
-        for (int i = 0; i < v; i++)
-            if (!f->names[i])
-                v = 0;
-        fk_json_str(w, fk_str_of(f->names[v]));
+        put_enum(w, f->names, *(const int64_t *)from);
         break;
     case FK_FIELD_MSG:
         fk_msg_encode_json(f->type, from, w);

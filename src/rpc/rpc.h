@@ -13,7 +13,8 @@
 enum fk_field_kind {
     FK_FIELD_STR,   // struct fk_str
     FK_FIELD_BYTES, // struct fk_str; base64 in JSON
-    FK_FIELD_I64,   // int64_t: all integer types; a string in JSON
+    FK_FIELD_I64,   // int64_t: signed integer types; a string in JSON
+    FK_FIELD_U64,   // int64_t, its bits those of a uint64_t; a string in JSON
     FK_FIELD_I32,   // int64_t; a number in JSON
     FK_FIELD_F64,   // double
     FK_FIELD_BOOL,  // bool
