@@ -153,14 +153,17 @@ int fk_elf_read(struct fk_str f, struct fk_arena *a, struct fk_elf *ret, struct 
         return r;
     if (n && (fk_load16(f.p + 58) != 64 || !fk_in_range(table, (uint64_t)n * 64, f.n)))
         return corrupt(err, "section header table");
+    bool seen[SHT_DYNSYM_ + 1] = {false}; // gABI: at most one table of each of the two types
     for (uint32_t i = 0; i < n; i++) {
         struct section s;
         if (!section_at(f, table, i, &s))
             return corrupt(err, "section header");
         if (s.type == SHT_NOTE_)
             read_note(f, &s, &e);
-        if ((s.type == SHT_SYMTAB_ || s.type == SHT_DYNSYM_) &&
-            (r = read_symbols(f, table, n, &s, a, &e, err)))
+        if ((s.type != SHT_SYMTAB_ && s.type != SHT_DYNSYM_) || seen[s.type])
+            continue;
+        seen[s.type] = true;
+        if ((r = read_symbols(f, table, n, &s, a, &e, err)))
             return r;
     }
     sort_symbols(&e);
@@ -178,6 +181,18 @@ bool fk_elf_address(const struct fk_elf *e, uint64_t offset, uint64_t *ret)
     return false;
 }
 
+// A function of unknown size goes on to the next one, but not beyond the segment it lies in: else
+// the last one would hold every address behind the file.
+static bool may_reach(const struct fk_elf *e, const struct fk_elf_symbol *s, uint64_t address)
+{
+    for (size_t i = 0; i < e->n_segments; i++) {
+        const struct fk_elf_segment *g = &e->segment[i];
+        if (s->address >= g->address && s->address - g->address < g->size)
+            return address - g->address < g->size;
+    }
+    return e->n_segments == 0 || address == s->address;
+}
+
 const struct fk_elf_symbol *fk_elf_find(const struct fk_elf *e, uint64_t address)
 {
     size_t low = 0, high = e->n;
@@ -191,5 +206,6 @@ const struct fk_elf_symbol *fk_elf_find(const struct fk_elf *e, uint64_t address
     if (low == 0)
         return NULL;
     const struct fk_elf_symbol *s = &e->symbol[low - 1];
-    return s->size && address - s->address >= s->size ? NULL : s;
+    bool holds = s->size ? address - s->address < s->size : may_reach(e, s, address);
+    return holds ? s : NULL;
 }

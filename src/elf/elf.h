@@ -27,7 +27,7 @@ struct fk_elf {
 int fk_elf_read(struct fk_str file, struct fk_arena *a, struct fk_elf *ret, struct fk_err *err);
 // Virtual address of an offset in the file; false when no segment holds it.
 bool fk_elf_address(const struct fk_elf *e, uint64_t offset, uint64_t *ret);
-// The function at a virtual address; NULL: unknown.
+// The function at a virtual address; NULL: unknown. One of unknown size ends with its segment.
 const struct fk_elf_symbol *fk_elf_find(const struct fk_elf *e, uint64_t address);
 
 #endif
