@@ -4,7 +4,7 @@
 
 One folder a target (fuzz_pprof/ ...).  Some seeds are made here; real profiles are copied from
 $FK_CORPUS (else ../shared/corpus beside the checkout) where that is, up to 64 KiB each."""
-import gzip, os, struct, sys, zlib
+import gzip, os, shutil, struct, subprocess, sys, tempfile, zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -71,6 +71,8 @@ def made():
                 bytes.fromhex('28b52ffd2005290000') + b'hello', gzip.compress(bytes(1 << 21))]
     yield 'fuzz_inflate', deflated + [deflated[0] + deflated[0] + b'junk']
     yield from made_http()
+    yield from made_files()
+    yield from made_rpc(full)
 
 
 def made_http():
@@ -90,6 +92,125 @@ def made_http():
         form + b'filename=b\r\n\r\n--X\r\nA: b\r\n\r\n--Y\r\n--X--', b'multipart/x;boundary=a\nb']
     yield 'fuzz_url', [b'a=1&b=x%20y+z&a=2&c&=d', b'text/html, */*;q=0.1', b'gzip;q=0.5, *;q=0',
                        b'multipart/form-data; boundary="a\\"b"', b'http://[::1]:80/a?b#c', b'W/"x", "y"']
+
+
+def elf():
+    """A 64-bit file: two functions, their names, a build id, one loaded segment."""
+    names = b'\0work\0main\0'
+    symbols = bytes(24) + struct.pack('<IBBHQQ', 1, 0x12, 0, 1, 0x401000, 16) + \
+        struct.pack('<IBBHQQ', 6, 0x12, 0, 1, 0x401010, 0)
+    note = struct.pack('<III', 4, 8, 3) + b'GNU\0' + bytes(range(8))
+    body, at, sections = b'', 64 + 56, [bytes(64)]
+    for kind, link, data in ((2, 2, symbols), (3, 0, names), (7, 0, note)):
+        sections.append(struct.pack('<IIQQQQIIQQ', 0, kind, 0, 0, at + len(body), len(data), link, 0, 1, 24))
+        body += data
+    head = b'\x7fELF\2\1\1' + bytes(9) + struct.pack(
+        '<HHIQQQIHHHHHH', 3, 62, 1, 0, 64, at + len(body), 0, 64, 56, 1, 64, len(sections), 0)
+    load = struct.pack('<IIQQQQQQ', 1, 5, 0, 0x400000, 0x400000, 4096, 4096, 4096)
+    return head + load + body + b''.join(sections)
+
+
+def container(extra, sections=(), version=0):
+    """A container whose checksums are zero: the target makes them right."""
+    body = b'FKBLOCK\n' + struct.pack('<II', version, 0)
+    directory = b''
+    for kind, data in sections:
+        directory += varint(kind) + b'\0\0' + varint(len(body)) + varint(len(data)) * 2 + bytes(8)
+        body += data
+    return body + directory + extra + struct.pack('<QQQQII', len(body), len(directory), len(extra), 0,
+                                                  version, 0) + b'\nFKTAIL\n'
+
+
+def made_files():
+    file = elf()
+    wide = bytearray(file)
+    wide[60:62] = b'\xff\xff'
+    yield 'fuzz_elf', [file, bytes(wide), file[:64], file[:200], b'\x7fELF\1\1\1' + bytes(80),
+                       b'\x7fELF\2\2\1' + bytes(80), b'\x7fELF\2\1\1' + bytes(80)]
+    yield 'fuzz_block', [b'\1' + container(b''), b'\1' + container(bytes(64)), b'\0' + container(b'', (), 9),
+                         b'\1' + container(bytes(80), ((1, b'abc'), (2, bytes(200))))]
+    yield 'fuzz_record', [bytes([kind]) + data for kind in range(4) for data in (
+        bytes(40), bytes(range(1, 80)), container(b'anonymous', ((1, bytes(40)),)))]
+
+
+def made_rpc(profile):
+    label = field(1, b'service_name') + field(2, b'web')
+    push = field(1, field(1, label) + field(2, field(1, b'\x1f\x8b') + field(2, b'id')))
+    select = field(1, b'process_cpu:cpu:nanoseconds:cpu:nanoseconds') + field(2, b'{}') + field(3, 1) + \
+        field(4, 1 << 40) + field(5, 100)
+    series = field(5, b'pod') + field(6, 0)[:1] + bytes(8) + field(7, 1) + b'\x31' + struct.pack('<d', 15.5)
+    tree = field(1, field(1, b'total') + field(2, packed(1, [0, 3, 0, 0])) + field(3, 3) + field(4, 2))
+    names = field(1, b'pod') + field(2, b'{a="b"}') + field(3, 1) + field(4, 1 << 40)
+    yield 'fuzz_rpc', [bytes([kind]) + data for kind, data in (
+        (0, push), (1, field(9, 7)), (2, select), (3, select), (4, tree), (5, select + series[:5]),
+        (5, series), (6, field(1, field(1, label) + field(2, b'\x09' + bytes(8) + field(2, 5)))),
+        (7, names), (8, names), (9, names), (10, names), (11, field(1, field(1, label))),
+        (12, field(1, names)), (13, field(1, 5)), (14, profile))]
+    yield 'fuzz_rpc', [bytes([128 | kind]) + data for kind, data in (
+        (0, b'{"series":[{"labels":[{"name":"a","value":"b"}],"samples":[{"rawProfile":"H4s=","ID":"x"}]}]}'),
+        (2, b'{"profile_typeID":"a:b:c:d:e","labelSelector":"{}","start":"1","end":2e3,"format":1}'),
+        (4, b'{"flamegraph":{"names":["total"],"levels":[{"values":["0","3",0,0]}],"total":"3"}}'),
+        (5, b'{"groupBy":["pod"],"step":1.5,"aggregation":"TIME_SERIES_AGGREGATION_TYPE_AVERAGE"}'),
+        (5, b'{"aggregation":7,"step":"NaN"}'), (5, b'{"aggregation":-1,"step":"-Infinity"}'),
+        (6, b'{"series":[{"points":[{"value":-0.0,"timestamp":"9223372036854775807"}]}]}'),
+        (14, b'{"sampleType":[{"type":1}],"mapping":[{"hasFunctions":true}],"x":[{}],"period":null}'))]
+
+
+def stored(program):
+    """A pack, its record and a sealed block, written by the program itself where it is built."""
+    if not os.path.exists(program):
+        print('SKIP blocks written by the program:', program, 'is not built')
+        return
+    folder = tempfile.mkdtemp()
+    try:
+        for i, data in enumerate((pprof(True, True), gzip.compress(pprof()), b'a;b;c 1\na;b 2\n')):
+            file, data_folder = os.path.join(folder, 'profile'), os.path.join(folder, f'data{i}')
+            with open(file, 'wb') as f:
+                f.write(data)
+            at = ['--data', data_folder]
+            subprocess.run([program, 'push', *at, '--time', '2024-01-01T00:00:00Z', file], check=True,
+                           capture_output=True)
+            for pack in files_below(os.path.join(data_folder, 'packs')):
+                pack = pack[pack.index(b'FKBLOCK\n'):pack.rindex(b'\nFKTAIL\n') + 8]  # its one segment
+                yield 'fuzz_record', [b'\1' + pack] + [b'\0' + r for r in plain_sections(pack)]
+            subprocess.run([program, 'check', *at, '--seal'], check=True, capture_output=True)
+            for block in files_below(os.path.join(data_folder, 'blob', 'blocks')):
+                yield 'fuzz_block', [b'\0' + block, b'\1' + block]
+                yield 'fuzz_record', [kind + part for part in plain_sections(block)
+                                      for kind in (b'\2\2\4\4', b'\3')]
+    finally:
+        shutil.rmtree(folder)
+
+
+def files_below(path):
+    for folder, _, names in sorted(os.walk(path)):
+        for name in sorted(names):
+            with open(os.path.join(folder, name), 'rb') as f:
+                yield f.read()
+
+
+def take_varint(data, at):
+    v = shift = 0
+    while True:
+        v |= (data[at] & 127) << shift
+        shift += 7
+        at += 1
+        if data[at - 1] < 128:
+            return v, at
+
+
+def plain_sections(data):
+    """Sections of a container (docs/format-block.md) that are not compressed."""
+    at, n = struct.unpack_from('<QQ', data, len(data) - 48)
+    end = at + n
+    while at < end:
+        v = []
+        for _ in range(6):
+            x, at = take_varint(data, at)
+            v.append(x)
+        at += 8
+        if v[2] == 0:
+            yield data[v[3]:v[3] + v[4]]
 
 
 def copied():
@@ -112,7 +233,8 @@ def copied():
 
 def main(to):
     count = {}
-    for target, seeds in list(made()) + list(copied()):
+    program = os.path.join(os.path.dirname(os.path.abspath(to)), 'flamekeep')
+    for target, seeds in list(made()) + list(stored(program)) + list(copied()):
         os.makedirs(os.path.join(to, target), exist_ok=True)
         for data in seeds:
             count[target] = count.get(target, 0) + 1
