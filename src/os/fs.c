@@ -57,12 +57,16 @@ static const uint8_t *map_file(void *arg, uint64_t offset, size_t n)
 
 static int read_mapped(void *arg, uint64_t offset, void *to, size_t n, struct fk_err *err)
 {
-    const uint8_t *p = map_file(arg, offset, n);
-    if (!p)
+    const uint8_t *p;
+    size_t size;
+    int r = fk_file_map(arg, &p, &size, err);
+    if (r)
+        return r;
+    if (!fk_in_range(offset, n, size))
         return fk_fail(err, FK_E_CORRUPT, "read of %zu bytes at %" PRIu64 " is beyond the end", n,
                        offset);
     if (n)
-        memcpy(to, p, n);
+        memcpy(to, p + offset, n);
     return 0;
 }
 

@@ -577,6 +577,11 @@ static void several_blocks(struct world *w)
     some_profiles(w);
 }
 
+static void restart(struct world *w)
+{
+    reopen(w, false);
+}
+
 static void rebuild(struct world *w)
 {
     reopen(w, true);
@@ -605,13 +610,14 @@ struct operation {
     void (*prepare)(struct world *w), (*act)(struct world *w);
 };
 
-// The fault at the k-th call that changes something; then, with the machine still up, the operation
-// must work; then the power goes, twice. False: the operation has no k-th call.
+// The fault at the k-th call (a power loss: that changes something); then, with the machine still
+// up, the operation must work; then the power goes, twice. False: the operation has no k-th call.
 static bool strike_at(const struct operation *o, enum fk_sim_action action, uint64_t k)
 {
     struct tally t = {0};
     struct world w;
-    struct fk_sim_fault f = {.calls = FK_SIM_CHANGES, .at = k, .action = action};
+    struct fk_sim_fault f = {
+        .calls = action == FK_SIM_CRASH ? FK_SIM_CHANGES : FK_SIM_ANY, .at = k, .action = action};
     begin(&w, k, 0);
     w.tally = &t;
     w.retention = false;
@@ -647,11 +653,13 @@ static void every_call_of_an_operation(void **state)
     (void)state;
     static const struct operation operations[] = {
         {"first append", nothing, some_profiles},
+        {"start", several_blocks, restart},
         {"rebuild", several_blocks, rebuild},
         {"seal", some_profiles, seal},
         {"seal, rebuild", some_profiles, seal_and_rebuild},
         {"retention", several_blocks, expire}};
-    static const enum fk_sim_action actions[] = {FK_SIM_CRASH, FK_SIM_EIO, FK_SIM_SHORT};
+    static const enum fk_sim_action actions[] = {FK_SIM_CRASH, FK_SIM_EIO, FK_SIM_SHORT,
+                                                 FK_SIM_ENOSPC};
     if (getenv("FK_SEED"))
         skip();
     for (size_t i = 0; i < FK_COUNTOF(operations); i++)
