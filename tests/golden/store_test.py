@@ -6,8 +6,8 @@
 
   store_test.py FLAMEKEEP [-k TEXT]
 
-Each valid pprof and folded file is pushed into one data folder. Then, three times (as pushed, each command being a new start; after sealing
-into blocks; after `check --rebuild`): the list has each entry once, totals and counts are the oracle's, the table's top 20
+Each valid pprof and folded file is pushed into one data folder. Then, three times, each with a server
+of its own (as pushed; after sealing into blocks; after `check --rebuild`): the list has each entry once, totals and counts are the oracle's, the table's top 20
 are the oracle's, and the exported pprof has the same canonical dump as the file that was pushed.
 Where the folder of foreign profiles is: see corpus_test.py.
 """
@@ -15,15 +15,18 @@ import hashlib, json, os, subprocess, sys, tempfile
 from collections import Counter
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../fault'))
 from corpus_test import ADDRESS, HERE, compare_tops, find_corpus, load_oracle, text
+from server import Server
 
 
 class Store:
     def __init__(self, binary, data):
         self.binary, self.data = binary, data
+        self.where = ['--data', data]
 
     def run(self, command, *args):
-        p = subprocess.run([self.binary, command, '--data', self.data, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        p = subprocess.run([self.binary, command, *self.where, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         if p.returncode:
             raise RuntimeError(f'{command}: {p.stderr.decode("utf-8", "replace")[:300]}')
         return p.stdout
@@ -149,7 +152,12 @@ def main(args):
                 if result['problems'] or result['profiles'] != len(pushed):
                     print(f'FAILED {phase}: check says {result}')
                     failed.add('check')
+            server = Server(args[0], store.data, '--no-self-profile', '--retention-age', '-1s', '--seal-age', '1d')
+            server.start()
+            store.where = ['--server', f'http://127.0.0.1:{server.port}']
             failed |= check_phase(store, phase, pushed, known, dumps, tmp)
+            server.stop()
+            store.where = ['--data', store.data]
     print(f'{len(pushed)} profiles stored, {len(failed)} failed')
     return 1 if failed or not pushed else 0
 
