@@ -113,14 +113,8 @@ int fk_query_get(struct fk_query *q, bool neighbours, struct fk_profile_facts *r
     int r = fk_scan_run(&s, err);
     if (r)
         return r;
-    if (!g.found) {
-        char text[FK_ID_CHARS + 1] = "";
-        if (q->spec.n_ids)
-            fk_id_format(q->spec.id[0], text);
-        return fk_fail(err, FK_E_NOTFOUND,
-                       "no profile %s: it was never stored here, or retention has removed it",
-                       text);
-    }
+    if (!g.found)
+        return fk_query_none(q, err);
     if (neighbours && (r = find_neighbours(q, &facts, err)))
         return r;
     *ret = facts;

@@ -290,8 +290,7 @@ static int merge_profile(struct fk_query *q, struct profile_job *j, struct fk_pr
     if (r)
         return r;
     if (!j->has_shape)
-        return fk_fail(err, FK_E_NOTFOUND,
-                       "no profile matches: check the selector and the time range");
+        return fk_query_none(q, err);
     j->builder = fk_builder_new(&q->arena, UINT32_MAX, "");
     j->remap = fk_remap_new();
     if (!j->builder || !j->remap)

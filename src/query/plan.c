@@ -159,3 +159,15 @@ uint64_t fk_query_hash(const struct fk_query *q)
         h = hash_texts(h, &q->spec.attr[i].name, 2); // name and value lie side by side
     return h;
 }
+
+int fk_query_none(const struct fk_query *q, struct fk_err *err)
+{
+    char text[FK_ID_CHARS + 1];
+    if (q->spec.n_ids == 0)
+        return fk_fail(err, FK_E_NOTFOUND,
+                       "no profile matches: check the selector and the time range");
+    fk_id_format(q->ids[0], text);
+    return fk_fail(err, FK_E_NOTFOUND,
+                   "no profile %s%s: it was never stored here, or retention has removed it", text,
+                   q->spec.n_ids > 1 ? " nor one of the other ids" : "");
+}

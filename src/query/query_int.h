@@ -73,4 +73,7 @@ struct fk_str fk_row_type_id(struct fk_query *q, const struct fk_dataset *t, uin
 void fk_query_warn(struct fk_query *q, const char *fmt, ...) FK_PRINTF(2, 3);
 uint64_t fk_query_hash(const struct fk_query *q); // of selector, range, type, filters
 
+// The error of a source that no profile belongs to; names the id where it was asked for by id.
+int fk_query_none(const struct fk_query *q, struct fk_err *err);
+
 #endif

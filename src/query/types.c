@@ -241,8 +241,7 @@ int fk_query_type(struct fk_query *q, struct fk_type_facts *ret, struct fk_err *
         r = fk_fail(err, FK_E_NOTFOUND, "no profile of the source has the type %.*s",
                     FK_STR_ARG(fk_str_head(q->spec.type, 120)));
     else if (r == 0 && !found)
-        r = fk_fail(err, FK_E_NOTFOUND,
-                    "no profile matches: check the selector and the time range");
+        r = fk_query_none(q, err);
     if (r == 0) {
         *ret = *found;
         if (!asked)
