@@ -37,9 +37,11 @@ static void put_param(struct fk_json *w, struct fk_str name, const char *where, 
     fk_json_object_end(w);
 }
 
-static void put_source(struct fk_json *w, struct fk_arena *a, const char *prefix)
+#define SHARED 4 // of the rows above, from here on: of a diff also without prefix, for both sides
+
+static void put_source(struct fk_json *w, struct fk_arena *a, const char *prefix, size_t begin)
 {
-    for (size_t i = 0; i < FK_COUNTOF(source_params); i++) {
+    for (size_t i = begin; i < FK_COUNTOF(source_params); i++) {
         struct fk_str name = fk_arena_printf(a, "%s%s", prefix, source_params[i].name);
         put_param(w, name, "query", source_params[i].type, source_params[i].text);
     }
@@ -83,10 +85,11 @@ static void put_endpoint(struct fk_json *w, struct fk_arena *a, const struct fk_
     fk_json_array(w);
     put_path_params(w, e->pattern);
     if (e->flags & FK_API_SOURCE)
-        put_source(w, a, "");
+        put_source(w, a, "", 0);
     if (e->flags & FK_API_TWO_SOURCES) {
-        put_source(w, a, "left_");
-        put_source(w, a, "right_");
+        put_source(w, a, "left_", 0);
+        put_source(w, a, "right_", 0);
+        put_source(w, a, "", SHARED);
     }
     for (size_t i = 0; i < e->n_params; i++)
         put_param(w, fk_str_of(e->params[i].name), "query", e->params[i].type, e->params[i].text);
