@@ -15,7 +15,8 @@ class Server:
     def start(self):
         """Seconds from exec until /ready says so."""
         began = time.monotonic()
-        self.process = subprocess.Popen([self.binary, 'serve', '--data', self.data, '--listen', '127.0.0.1:0', *self.flags],
+        self.process = subprocess.Popen([self.binary, 'serve', '--data', self.data, '--listen', '127.0.0.1:0',
+                                         '--no-self-profile', *self.flags],
                                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         self.port = self._wait_for_port(began)
         while Client(self.port).get('/ready')[0] != 200:
