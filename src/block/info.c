@@ -44,14 +44,14 @@ static int take_replaces(struct fk_cur *c, struct fk_arena *a, struct fk_block_i
 {
     uint64_t n;
     if (fk_cur_varint_max(c, fk_cur_left(c) / 16, &n))
-        return -1;
+        return -FK_E_CORRUPT;
     struct fk_id *v = fk_arena_array(a, FK_MAX(n, (uint64_t)1), sizeof(*v));
     for (uint64_t k = 0; v && k < n; k++)
         if (take_id(c, &v[k]))
-            return -1;
+            return -FK_E_CORRUPT;
     i->replaces = v;
     i->n_replaces = n;
-    return v ? 0 : -1;
+    return v ? 0 : -FK_E_NOMEM;
 }
 
 static int take_summaries(struct fk_cur *c, struct fk_arena *a, struct fk_block_info *i,
@@ -59,16 +59,16 @@ static int take_summaries(struct fk_cur *c, struct fk_arena *a, struct fk_block_
 {
     uint64_t n;
     if (fk_cur_varint_max(c, fk_cur_left(c) / 5, &n))
-        return -1;
+        return -FK_E_CORRUPT;
     struct fk_dataset_summary *v = fk_arena_array(a, FK_MAX(n, (uint64_t)1), sizeof(*v));
     for (uint64_t k = 0; v && k < n; k++)
         if (fk_cur_sized(c, &v[k].service) || fk_cur_varint(c, &v[k].n_rows) ||
             fk_cur_varint(c, &v[k].samples) || fk_cur_zigzag(c, &v[k].min_time_ns) ||
             fk_cur_zigzag(c, &v[k].max_time_ns))
-            return -1;
+            return -FK_E_CORRUPT;
     i->n_datasets = (uint32_t)n;
     *ret = v;
-    return v ? 0 : -1;
+    return v ? 0 : -FK_E_NOMEM;
 }
 
 int fk_info_read(struct fk_str bytes, struct fk_arena *a, struct fk_block_info *ret,
@@ -82,10 +82,14 @@ int fk_info_read(struct fk_str bytes, struct fk_arena *a, struct fk_block_info *
                fk_cur_sized(&c, &i.tenant) || fk_cur_varint_max(&c, 64, &level);
     for (size_t k = 0; !bad && k < FK_COUNTOF(times); k++)
         bad = fk_cur_zigzag(&c, times[k]) != 0;
+    int r = 0;
     bad = bad || fk_cur_varint(&c, &i.profiles) || fk_cur_varint(&c, &i.samples) ||
-          take_replaces(&c, a, &i) || take_summaries(&c, a, &i, ret_d) || fk_cur_left(&c);
+          (r = take_replaces(&c, a, &i)) || (r = take_summaries(&c, a, &i, ret_d)) ||
+          fk_cur_left(&c);
+    if (r == -FK_E_NOMEM)
+        return fk_fail_nomem(err);
     if (bad)
-        return fk_fail(err, FK_E_CORRUPT, "block info: cut off, inconsistent or out of memory");
+        return fk_fail(err, FK_E_CORRUPT, "block info: cut off or inconsistent");
     i.level = (uint32_t)level;
     *ret = i;
     return 0;
@@ -176,18 +180,18 @@ static int take_placement_list(struct fk_cur *c, struct fk_arena *a, struct fk_p
 {
     uint64_t n, mapping, flags;
     if (fk_cur_varint_max(c, fk_cur_left(c) / 4, &n))
-        return -1;
+        return -FK_E_CORRUPT;
     struct fk_placement *v = fk_arena_array(a, FK_MAX(n, (uint64_t)1), sizeof(*v));
     for (uint64_t i = 0; v && i < n; i++) {
         if (fk_cur_varint_max(c, UINT32_MAX, &mapping) ||
             fk_cur_varint_max(c, UINT32_MAX, &flags) || fk_cur_varint(c, &v[i].start) ||
             fk_cur_varint(c, &v[i].limit))
-            return -1;
+            return -FK_E_CORRUPT;
         v[i].mapping = (uint32_t)mapping;
         v[i].flags = (uint32_t)flags;
     }
     *p = (struct fk_placements){v, (uint32_t)n};
-    return v ? 0 : -1;
+    return v ? 0 : -FK_E_NOMEM;
 }
 
 int fk_tables_read(struct fk_str bytes, struct fk_arena *a, struct fk_dataset *ret,
@@ -207,8 +211,9 @@ int fk_tables_read(struct fk_str bytes, struct fk_arena *a, struct fk_dataset *r
     if (!v)
         return fk_fail_nomem(err);
     for (uint64_t i = 0; i < n; i++)
-        if (take_placement_list(&c, a, &v[i]))
-            return fk_fail(err, FK_E_CORRUPT, "tables: bad placement list");
+        if ((r = take_placement_list(&c, a, &v[i])))
+            return r == -FK_E_NOMEM ? fk_fail_nomem(err)
+                                    : fk_fail(err, FK_E_CORRUPT, "tables: bad placement list");
     d.placement = v;
     d.n_placements = (uint32_t)n;
     if (fk_cur_left(&c))

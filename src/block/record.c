@@ -211,7 +211,7 @@ int fk_record_put(struct fk_buf *b, const struct fk_entry *e, const struct fk_pr
 struct reader {
     struct fk_cur c;
     struct fk_arena *a;
-    bool bad;
+    bool bad, no_memory; // the bytes, or the arena: only the first is corruption
 };
 
 static uint64_t take(struct reader *r)
@@ -257,7 +257,8 @@ static struct fk_str take_sized(struct reader *r)
 static void *column(struct reader *r, uint64_t n, size_t size)
 {
     void *p = r->bad ? NULL : fk_arena_array(r->a, FK_MAX((size_t)n, (size_t)1), size);
-    r->bad |= p == NULL;
+    r->no_memory |= !r->bad && !p;
+    r->bad |= !p;
     return p;
 }
 
@@ -447,9 +448,11 @@ static void take_entry(struct reader *r, struct fk_entry *e, struct fk_profile *
     e->samples = take(r);
     struct fk_str labels = take_sized(r), annotations = take_sized(r), shape_bytes = take_sized(r);
     struct fk_shape shape = {0};
-    if (r->bad || fk_labels_read(r->a, labels, &e->labels, err) ||
-        fk_labels_read(r->a, annotations, &e->annotations, err) ||
-        fk_shape_read(r->a, shape_bytes, &shape, err)) {
+    int failed = 0;
+    if (r->bad || (failed = fk_labels_read(r->a, labels, &e->labels, err)) ||
+        (failed = fk_labels_read(r->a, annotations, &e->annotations, err)) ||
+        (failed = fk_shape_read(r->a, shape_bytes, &shape, err))) {
+        r->no_memory |= failed == -FK_E_NOMEM;
         r->bad = true;
         return;
     }
@@ -474,7 +477,7 @@ static int entry_types(struct reader *r, struct fk_entry *e, const struct fk_pro
 int fk_record_read(struct fk_str bytes, struct fk_arena *a, struct fk_entry *ret_entry,
                    struct fk_profile *ret_profile, struct fk_err *err)
 {
-    struct reader r = {fk_cur_of(bytes), a, false};
+    struct reader r = {fk_cur_of(bytes), a, false, false};
     struct fk_entry e = {.size = bytes.n};
     struct fk_profile p = {0};
     take_entry(&r, &e, &p, err);
@@ -485,8 +488,11 @@ int fk_record_read(struct fk_str bytes, struct fk_arena *a, struct fk_entry *ret
     take_stacks(&r, &p.sym);
     take_sets(&r, &p.sym);
     take_rows(&r, &p);
-    if (r.bad || fk_cur_left(&r.c) || entry_types(&r, &e, &p))
-        return fk_fail(err, FK_E_CORRUPT, "record: cut off, inconsistent or out of memory");
+    bool good = !r.bad && fk_cur_left(&r.c) == 0 && entry_types(&r, &e, &p) == 0;
+    if (r.no_memory)
+        return fk_fail_nomem(err);
+    if (!good)
+        return fk_fail(err, FK_E_CORRUPT, "record: cut off or inconsistent");
     struct fk_err why;
     if (fk_profile_validate(&p, &why))
         return fk_fail(err, FK_E_CORRUPT, "record: %s", why.msg);

@@ -60,36 +60,36 @@ void fk_shape_put(struct fk_buf *b, const struct fk_shape *s)
         fk_buf_sized(b, s->comment[i]);
 }
 
-static bool take_types(struct fk_arena *a, struct fk_cur *c, struct fk_shape *s)
+static int take_types(struct fk_arena *a, struct fk_cur *c, struct fk_shape *s)
 {
     uint64_t n;
     if (fk_cur_varint_max(c, FK_MAX_TYPES, &n))
-        return false;
+        return -FK_E_CORRUPT;
     struct fk_value_type *type = fk_arena_array(a, FK_MAX(n, (uint64_t)1), sizeof(*type));
     for (uint64_t i = 0; type && i < n; i++) {
         uint64_t kind;
         if (fk_cur_sized(c, &type[i].type) || fk_cur_sized(c, &type[i].unit) ||
             fk_cur_varint_max(c, FK_KIND_INSTANT, &kind))
-            return false;
+            return -FK_E_CORRUPT;
         type[i].kind = (enum fk_kind)kind;
     }
     s->type = type;
     s->n_types = (uint32_t)n;
-    return type != NULL;
+    return type ? 0 : -FK_E_NOMEM;
 }
 
-static bool take_comments(struct fk_arena *a, struct fk_cur *c, struct fk_shape *s)
+static int take_comments(struct fk_arena *a, struct fk_cur *c, struct fk_shape *s)
 {
     uint64_t n;
     if (fk_cur_varint_max(c, fk_cur_left(c), &n))
-        return false;
+        return -FK_E_CORRUPT;
     struct fk_str *comment = fk_arena_array(a, FK_MAX(n, (uint64_t)1), sizeof(*comment));
     for (uint64_t i = 0; comment && i < n; i++)
         if (fk_cur_sized(c, &comment[i]))
-            return false;
+            return -FK_E_CORRUPT;
     s->comment = comment;
     s->n_comments = (uint32_t)n;
-    return comment != NULL;
+    return comment ? 0 : -FK_E_NOMEM;
 }
 
 int fk_shape_read(struct fk_arena *a, struct fk_str bytes, struct fk_shape *ret, struct fk_err *err)
@@ -99,13 +99,16 @@ int fk_shape_read(struct fk_arena *a, struct fk_str bytes, struct fk_shape *ret,
     struct fk_str *strings[] = {&s.period_type, &s.period_unit, &s.default_type, &s.drop_frames,
                                 &s.keep_frames, &s.doc_url,     &s.time_key,     &s.time_unit};
     uint64_t has_period = 0;
-    bool good = take_types(a, &c, &s) && fk_cur_varint_max(&c, 1, &has_period) == 0 &&
-                fk_cur_zigzag(&c, &s.period) == 0;
+    int r = take_types(a, &c, &s);
+    bool good =
+        r == 0 && fk_cur_varint_max(&c, 1, &has_period) == 0 && fk_cur_zigzag(&c, &s.period) == 0;
     for (size_t i = 0; good && i < FK_COUNTOF(strings); i++)
         good = fk_cur_sized(&c, strings[i]) == 0;
-    good = good && take_comments(a, &c, &s) && fk_cur_left(&c) == 0;
+    good = good && (r = take_comments(a, &c, &s)) == 0 && fk_cur_left(&c) == 0;
+    if (r == -FK_E_NOMEM)
+        return fk_fail_nomem(err);
     if (!good)
-        return fk_fail(err, FK_E_CORRUPT, "profile shape: cut off or out of memory");
+        return fk_fail(err, FK_E_CORRUPT, "profile shape: cut off or inconsistent");
     s.has_period_type = has_period != 0;
     *ret = s;
     return 0;

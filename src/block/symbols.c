@@ -141,7 +141,7 @@ void fk_sets_put(struct fk_buf *b, const struct fk_symbols *s, const struct fk_s
 struct reader {
     struct fk_cur c;
     struct fk_arena *a;
-    bool bad;
+    bool bad, no_memory; // the bytes, or the arena: only the first is corruption
 };
 
 static uint64_t take(struct reader *r, uint64_t below)
@@ -171,7 +171,8 @@ static uint32_t take_count(struct reader *r)
 static void *column(struct reader *r, uint64_t n, size_t size)
 {
     void *p = r->bad ? NULL : fk_arena_array(r->a, (size_t)FK_MAX(n, (uint64_t)1), size);
-    r->bad |= p == NULL;
+    r->no_memory |= !r->bad && !p;
+    r->bad |= !p;
     return p;
 }
 
@@ -258,16 +259,17 @@ static void take_lines(struct reader *r, struct fk_symbols *s)
 
 static int result(const struct reader *r, const char *what, struct fk_err *err)
 {
+    if (r->no_memory)
+        return fk_fail_nomem(err);
     if (r->bad || fk_cur_left(&r->c))
-        return fk_fail(err, FK_E_CORRUPT, "%s section: cut off, inconsistent or out of memory",
-                       what);
+        return fk_fail(err, FK_E_CORRUPT, "%s section: cut off or inconsistent", what);
     return 0;
 }
 
 int fk_symbols_read(struct fk_str bytes, struct fk_arena *a, struct fk_symbols *ret,
                     struct fk_err *err)
 {
-    struct reader r = {fk_cur_of(bytes), a, false};
+    struct reader r = {fk_cur_of(bytes), a, false, false};
     take_strings(&r, ret);
     take_functions(&r, ret);
     take_mappings(&r, ret);
@@ -310,7 +312,7 @@ static void flatten(struct reader *r, struct fk_symbols *s, const uint32_t *kept
 int fk_tree_read(struct fk_str bytes, struct fk_arena *a, struct fk_symbols *ret,
                  struct fk_err *err)
 {
-    struct reader r = {fk_cur_of(bytes), a, false};
+    struct reader r = {fk_cur_of(bytes), a, false, false};
     uint64_t bound = (uint64_t)bytes.n * 128 + 1; // 128 equal values take one byte at least
     uint32_t n = (uint32_t)take(&r, FK_MIN(bound, (uint64_t)FK_NONE));
     uint32_t used = (uint32_t)take(&r, FK_MIN(bound, (uint64_t)FK_NONE));
@@ -328,7 +330,7 @@ int fk_tree_read(struct fk_str bytes, struct fk_arena *a, struct fk_symbols *ret
 int fk_sets_read(struct fk_str bytes, struct fk_arena *a, struct fk_symbols *ret,
                  struct fk_err *err)
 {
-    struct reader r = {fk_cur_of(bytes), a, false};
+    struct reader r = {fk_cur_of(bytes), a, false, false};
     uint32_t n = take_count(&r), total = take_count(&r), at = 0;
     uint32_t *begin = column(&r, (uint64_t)n + 1, sizeof(*begin));
     struct fk_attr *attr = column(&r, total, sizeof(*attr));

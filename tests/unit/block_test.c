@@ -441,6 +441,45 @@ static void allocation_failures_are_errors(void **state)
     dataset_free(&d);
 }
 
+// Memory that is gone is not a damaged file: what is damaged gets set aside.
+static void no_memory_is_not_corruption(void **state)
+{
+    (void)state;
+    struct dataset d;
+    struct fk_buf bytes, record;
+    struct fk_block_info info;
+    struct fk_err err = {0};
+    struct fk_entry e;
+    bool done = false;
+    fk_buf_init(&bytes, 0);
+    fk_buf_init(&record, 0);
+    dataset_make(&d, 8, 12);
+    write_block(&d, &bytes, &info);
+    fk_gen_entry(&d.profile[1], "shop", 3, 5, &d.a, &e);
+    assert_int_equal(fk_record_put(&record, &e, &d.profile[1], &err), 0);
+    struct fk_str view = fk_buf_view(&bytes);
+    for (uint64_t k = 1; !done && k < 5000; k++) {
+        FK_AUTO_ARENA a;
+        struct fk_profile p;
+        struct fk_block *b = NULL;
+        fk_arena_init(&a, 0);
+        fk_mem_fail_after(k, true);
+        int r = fk_record_read(fk_buf_view(&record), &a, &e, &p, &err);
+        if (r == 0)
+            r = fk_block_open(fk_source_bytes(&view), &b, &err);
+        if (r == 0)
+            r = fk_block_verify(b, NULL, NULL, &err);
+        done = fk_mem_failed() == 0;
+        fk_mem_fail_after(0, false);
+        fk_block_close(b);
+        assert_int_equal(r, done ? 0 : -FK_E_NOMEM);
+    }
+    assert_true(done);
+    fk_buf_free(&bytes);
+    fk_buf_free(&record);
+    dataset_free(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -452,6 +491,7 @@ int main(void)
         cmocka_unit_test(blocks_round_trip),
         cmocka_unit_test(damaged_blocks_are_found),
         cmocka_unit_test(allocation_failures_are_errors),
+        cmocka_unit_test(no_memory_is_not_corruption),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
