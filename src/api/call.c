@@ -109,6 +109,9 @@ void fk_call_run(struct fk_api_call *c)
         return;
     if (err.code == 0)
         fk_fail(&err, (enum fk_error) - r, "the request failed");
+    if (err.code == FK_E_NOMEM && c->arena->limit && c->arena->used >= c->arena->limit / 2)
+        fk_fail_limit(&err, "memory", c->arena->limit, FK_LIMIT_FLAG(query_memory),
+                      "this request needs more memory than one may take");
     fk_buf_clear(&c->body);
     c->file_name = (struct fk_str){NULL, 0};
     c->status = status_of(&err);
@@ -147,9 +150,11 @@ static void answer(struct fk_api_call *c, struct fk_http_res *res)
 static void run_route(void *arg, struct fk_http_req *req, struct fk_http_res *res)
 {
     const struct route_arg *a = arg;
+    FK_AUTO_ARENA arena; // req->arena is for what a request carries, not for what it asks
     struct fk_api_call c;
     struct fk_err err = {0};
-    fk_call_init(&c, a->api, a->endpoint, req->arena);
+    fk_arena_init(&arena, (size_t)a->api->opts.limits.query_memory);
+    fk_call_init(&c, a->api, a->endpoint, &arena);
     c.res = res;
     c.request = req->body;
     c.content_type = fk_http_req_field(req, "Content-Type");
