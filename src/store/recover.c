@@ -56,7 +56,7 @@ static int note_file(void *arg, const char *key, uint64_t size, struct fk_err *e
 
 static int adopt(struct fk_store *s, const char *key, struct fk_err *err)
 {
-    struct fk_blob_reader *reader;
+    struct fk_blob_reader *reader = NULL;
     struct fk_block *b;
     int r = fk_blob_sync(s->blob, key, err); // its packs go
     if (r == 0)
@@ -86,7 +86,7 @@ static int ignore_row(void *arg, uint32_t dataset, const struct fk_row *r, struc
 static int set_block_aside(struct fk_store *s, const char *key, bool *ret_moved, struct fk_err *err)
 {
     char aside[FK_PATH_MAX];
-    struct fk_blob_reader *reader;
+    struct fk_blob_reader *reader = NULL;
     struct fk_block *b = NULL;
     struct fk_err why = {0};
     int r = fk_path_printf(aside, err, "damaged/%s", key + strlen("blocks/"));
