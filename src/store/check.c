@@ -152,8 +152,7 @@ static void check_once(struct checking *k)
         }
 }
 
-// ---- packs
-// -------------------------------------------------------------------------------------------------------
+// ---- packs ----
 
 static int on_segment(void *arg, struct fk_str bytes, struct fk_err *err)
 {

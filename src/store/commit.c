@@ -22,8 +22,7 @@ static void finish_all(struct append *batch, int code, const struct fk_err *err)
     }
 }
 
-// ---- one batch
-// ---------------------------------------------------------------------------------------------------
+// ---- one batch ----
 
 static int by_tenant(const void *pa, const void *pb)
 {
@@ -175,8 +174,7 @@ void fk_store_commit(struct fk_store *s, struct append *list)
     publish_sizes(s->head);
 }
 
-// ---- the committer's thread
-// --------------------------------------------------------------------------------------
+// ---- the committer's thread ----
 
 // Takes what waits, up to FK_SEGMENT_MAX bytes; NULL when the store stops. Does not linger.
 static struct append *take(struct fk_store *s)
@@ -261,8 +259,7 @@ void fk_store_committer(void *arg)
     }
 }
 
-// ---- appending
-// ---------------------------------------------------------------------------------------------------
+// ---- appending ----
 
 static int enqueue(struct fk_store *s, struct append *a, struct fk_err *err)
 {

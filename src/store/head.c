@@ -81,8 +81,7 @@ static int grow(struct fk_head *h, void **v, uint32_t n, uint32_t cap, size_t si
     return 0;
 }
 
-// ---- sets
-// --------------------------------------------------------------------------------------------------------
+// ---- sets ----
 
 static uint64_t set_hash(struct fk_str tenant, struct fk_str service)
 {
@@ -127,8 +126,7 @@ static struct head_set *set_of(struct fk_head *h, struct fk_str tenant, struct f
     return r ? NULL : set_new(h, tenant, service);
 }
 
-// ---- tables with canonical keys
-// ----------------------------------------------------------------------------------
+// ---- tables with canonical keys ----
 
 static uint32_t table_find(const struct fk_map *index, const struct keyed_table *t, uint64_t hash,
                            struct fk_str key)
@@ -228,8 +226,7 @@ static int intern_placements(struct fk_head *h, struct head_set *s, const struct
     return 0;
 }
 
-// ---- rows
-// --------------------------------------------------------------------------------------------------------
+// ---- rows ----
 
 static int remap_rows(struct fk_head *h, const struct fk_profile *p, struct fk_err *err)
 {

@@ -120,8 +120,7 @@ void fk_pack_close(struct fk_pack *p)
     fk_free(p);
 }
 
-// ---- reading
-// -----------------------------------------------------------------------------------------------------
+// ---- reading ----
 
 static bool is_magic(const uint8_t *p)
 {

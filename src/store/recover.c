@@ -7,8 +7,7 @@
 
 #include <stdlib.h>
 
-// ---- blocks
-// ------------------------------------------------------------------------------------------------------
+// ---- blocks ----
 
 struct sweep {
     struct fk_store *s;
@@ -188,8 +187,7 @@ static int recover_blocks(struct fk_store *s, struct fk_err *err)
     return r;
 }
 
-// ---- packs
-// -------------------------------------------------------------------------------------------------------
+// ---- packs ----
 
 struct pack_list {
     FK_VEC(struct fk_id) ids;

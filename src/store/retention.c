@@ -40,8 +40,7 @@ int fk_store_check_space(struct fk_store *s, uint64_t more, struct fk_err *err)
     return 0;
 }
 
-// ---- retention
-// ---------------------------------------------------------------------------------------------------
+// ---- retention ----
 
 static uint64_t own_bytes(struct fk_store *s)
 {

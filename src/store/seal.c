@@ -165,8 +165,7 @@ int fk_store_add_row(struct fk_store *s, struct fk_block *b, struct fk_err *err)
     return r;
 }
 
-// ---- one block
-// ---------------------------------------------------------------------------------------------------
+// ---- one block ----
 
 static int write_set(struct fk_block_writer *w, const struct head_set *set, struct fk_err *err)
 {
@@ -236,8 +235,7 @@ static int add_block_row(struct fk_store *s, struct fk_str tenant, struct fk_id 
     return r;
 }
 
-// ---- the whole head
-// ----------------------------------------------------------------------------------------------
+// ---- the whole head ----
 
 static int remove_pack(struct fk_store *s, struct fk_id id, struct fk_err *err)
 {

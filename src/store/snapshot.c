@@ -92,8 +92,7 @@ uint32_t fk_snapshot_blocks(const struct fk_snapshot *s)
     return (uint32_t)s->blocks.n;
 }
 
-// ---- parts
-// -------------------------------------------------------------------------------------------------------
+// ---- parts ----
 
 static int block_parts(struct live_block *live, int64_t from_ns, int64_t until_ns,
                        int (*on)(void *arg, const struct fk_part *part, struct fk_err *err),

@@ -16,8 +16,7 @@ static void defaults(struct fk_store_opts *o)
     o->retention_age_ns = o->retention_age_ns ? o->retention_age_ns : 31 * 86400 * FK_NS_PER_S;
 }
 
-// ---- folder
-// ------------------------------------------------------------------------------------------------------
+// ---- folder ----
 
 static int check_version(struct fk_store *s, struct fk_err *err)
 {
@@ -128,8 +127,7 @@ static int open_parts(struct fk_store *s, struct fk_err *err)
                             &s->blob, err);
 }
 
-// ---- keeper
-// ------------------------------------------------------------------------------------------------------
+// ---- keeper ----
 
 static void keep(struct fk_store *s, int64_t *last_retain_ns)
 {
@@ -179,8 +177,7 @@ static int start_threads(struct fk_store *s, struct fk_err *err)
     return r;
 }
 
-// ---- open, close
-// -------------------------------------------------------------------------------------------------
+// ---- open, close ----
 
 static void init_locks(struct fk_store *s)
 {
@@ -258,8 +255,7 @@ void fk_store_close(struct fk_store *s)
     fk_free(s);
 }
 
-// ---- asked for
-// ---------------------------------------------------------------------------------------------------
+// ---- asked for ----
 
 // Asks the committer to rotate and waits until it did; the blocks are then written here.
 static int seal_with_threads(struct fk_store *s, struct fk_err *err)

@@ -75,8 +75,7 @@ struct fk_store_stats {
 };
 void fk_store_stats(struct fk_store *s, struct fk_store_stats *ret);
 
-// ---- reading
-// -----------------------------------------------------------------------------------------------------
+// ---- reading ----
 
 // What is committed at this moment: an immutable view, kept alive by its references.
 struct fk_snapshot;
@@ -109,8 +108,7 @@ int fk_part_page(const struct fk_part *p, uint32_t page, struct fk_page *scratch
 int fk_part_symbols(const struct fk_part *p, struct fk_arena *a, struct fk_symbols *ret,
                     struct fk_err *err);
 
-// ---- health
-// ------------------------------------------------------------------------------------------------------
+// ---- health ----
 
 struct fk_store_check {
     uint64_t blocks, packs, profiles, samples, bytes;

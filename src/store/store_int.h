@@ -54,8 +54,7 @@ struct fk_pack_scan {
 int fk_pack_read(const struct fk_fs *fs, const char *path, struct fk_pack_scan *scan,
                  struct fk_err *err);
 
-// ---- heads (head.c)
-// ----------------------------------------------------------------------------------------------
+// ---- heads (head.c) ----
 
 struct head_view {
     struct fk_dataset tables;
@@ -105,8 +104,7 @@ int fk_head_add(struct fk_head *h, struct fk_str tenant, const struct fk_entry *
                 const struct fk_profile *p, struct fk_err *err);
 uint64_t fk_head_memory(const struct fk_head *h);
 
-// ---- live blocks (blocks.c)
-// --------------------------------------------------------------------------------------
+// ---- live blocks (blocks.c) ----
 
 struct live_block {
     struct fk_ref ref;
@@ -134,8 +132,7 @@ void fk_block_key(char ret[FK_PATH_MAX], struct fk_str tenant, struct fk_id id);
 // The id under which a block names its part of a pack: one pack may hold several tenants.
 struct fk_id fk_pack_part(struct fk_id pack, struct fk_str tenant);
 
-// ---- the store
-// ---------------------------------------------------------------------------------------------------
+// ---- the store ----
 
 struct append {
     struct append *next;

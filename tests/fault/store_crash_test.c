@@ -89,8 +89,7 @@ static void on_log(void *arg, enum fk_log_level level, const char *domain, struc
     trace(arg, "   log: %.*s", FK_STR_ARG(line));
 }
 
-// ---- appending
-// ---------------------------------------------------------------------------------------------------
+// ---- appending ----
 
 static char *text_of(const struct fk_profile *p)
 {
@@ -178,8 +177,7 @@ static void append_batch(struct world *w)
     fk_store_commit(w->store, list);
 }
 
-// ---- looking
-// -----------------------------------------------------------------------------------------------------
+// ---- looking ----
 
 struct looking {
     struct world *w;
@@ -293,8 +291,7 @@ static void verify(struct world *w)
                   (unsigned)seen);
 }
 
-// ---- workload
-// ----------------------------------------------------------------------------------------------------
+// ---- workload ----
 
 static void close_store(struct world *w)
 {
@@ -442,8 +439,7 @@ static void live(struct world *w, bool crash_only)
     open_again(w);
 }
 
-// ---- seeds
-// -------------------------------------------------------------------------------------------------------
+// ---- seeds ----
 
 static void begin(struct world *w, uint64_t seed, unsigned plant)
 {
@@ -555,8 +551,7 @@ static void planted_faults_are_found(void **state)
     must_be_found(FK_PLANT_UNLINK_BEFORE_ROW, "pack unlinked before the row");
 }
 
-// ---- one operation, every call of it
-// -----------------------------------------------------------------------------
+// ---- one operation, every call of it ----
 
 static void nothing(struct world *w)
 {

@@ -152,8 +152,7 @@ void fk_gen_entry(const struct fk_profile *p, const char *service, uint32_t pod,
     *ret = e;
 }
 
-// ---- canonical text
-// ----------------------------------------------------------------------------------------------
+// ---- canonical text ----
 
 static uint32_t placement_of(const struct fk_profile *p, uint32_t mapping)
 {

@@ -306,8 +306,7 @@ static void retention_by_bytes_and_age(void **state)
     assert_clean(w);
 }
 
-// ---- full disk
-// ---------------------------------------------------------------------------------------------------
+// ---- full disk ----
 
 static void a_full_disk_refuses_and_recovers(void **state)
 {
@@ -363,8 +362,7 @@ static void a_full_disk_refuses_and_recovers(void **state)
     fk_simfs_free(sim);
 }
 
-// ---- threads
-// -----------------------------------------------------------------------------------------------------
+// ---- threads ----
 
 struct pusher {
     struct fk_thread thread;
