@@ -52,7 +52,9 @@ static void put_path_params(struct fk_json *w, const char *pattern)
     struct fk_str rest = fk_str_of(pattern), part;
     while (fk_str_split(&rest, '/', &part))
         if (part.n > 2 && part.p[0] == '{')
-            put_param(w, fk_str_make(part.p + 1, part.n - 2), "path", "string", "");
+            put_param(w, fk_str_make(part.p + 1, part.n - 2), "path", "string",
+                      fk_str_eq(part, FK_S("{id}")) ? "id of an entry, as the list gives it"
+                                                    : "name of a label or of a sample attribute");
 }
 
 static void put_answers(struct fk_json *w, const struct fk_api_endpoint *e)

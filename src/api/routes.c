@@ -65,7 +65,7 @@ static const struct fk_api_param upload_params[] = {
     {"time", "time", "overrides the time in the file"},
     {"duration", "duration", "overrides the duration in the file"},
     {"sample_rate", "integer", "samples a second of a folded file: adds a column of nanoseconds"},
-    {"store", "boolean", "true"},
+    {"store", "boolean", "only true in this version: what is uploaded is stored"},
 };
 
 const struct fk_api_endpoint fk_api_table[] = {
