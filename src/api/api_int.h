@@ -34,8 +34,7 @@ struct fk_api_call {
 
 typedef int fk_api_handler(struct fk_api_call *c, struct fk_err *err);
 
-// What the OpenAPI document says of a parameter; also the list that unknown ones are checked
-// against.
+// What the OpenAPI document says of a parameter.
 struct fk_api_param {
     const char *name, *type, *text; // type: string, integer, boolean, time, duration, id
 };
