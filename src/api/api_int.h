@@ -34,7 +34,7 @@ struct fk_api_call {
 
 typedef int fk_api_handler(struct fk_api_call *c, struct fk_err *err);
 
-// What the OpenAPI document says of a parameter.
+// What the OpenAPI document says of a parameter; others are refused.
 struct fk_api_param {
     const char *name, *type, *text; // type: string, integer, boolean, time, duration, id
 };
@@ -168,7 +168,10 @@ fk_api_handler fk_api_ui;
 
 void fk_call_init(struct fk_api_call *c, struct fk_api *api, const struct fk_api_endpoint *e,
                   struct fk_arena *a);
-void fk_call_run(struct fk_api_call *c); // handler, then the error answer if it failed
+void fk_call_run(struct fk_api_call *c);
+// FK_E_INVALID for a parameter that the endpoint does not have (openapi.c).
+int fk_api_check_params(const struct fk_api_call *c,
+                        struct fk_err *err); // handler, then the error answer if it failed
 void fk_call_free(struct fk_api_call *c);
 
 #endif

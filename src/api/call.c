@@ -102,7 +102,9 @@ static void put_connect(struct fk_api_call *c, int status, const struct fk_err *
 void fk_call_run(struct fk_api_call *c)
 {
     struct fk_err err = {0};
-    int r = c->endpoint->handle(c, &err);
+    int r = fk_api_check_params(c, &err);
+    if (r == 0)
+        r = c->endpoint->handle(c, &err);
     if (r == 0 && c->body.failed)
         r = fk_buf_check(&c->body, "answer", &err);
     if (r == 0)

@@ -2,6 +2,8 @@
 // The API's own description (OpenAPI 3.1), made from the table of endpoints.
 #include "api/api_int.h"
 
+#include <stdio.h>
+
 static const struct fk_api_param source_params[] = {
     {"id", "id", "profile id; repeat it to merge chosen profiles"},
     {"query", "string", "selector, like {service_name=\"web\",pod=~\"web-.*\"}; all when absent"},
@@ -45,6 +47,43 @@ static void put_source(struct fk_json *w, struct fk_arena *a, const char *prefix
         struct fk_str name = fk_arena_printf(a, "%s%s", prefix, source_params[i].name);
         put_param(w, name, "query", source_params[i].type, source_params[i].text);
     }
+}
+
+static bool in_source(struct fk_str name)
+{
+    for (size_t i = 0; i < FK_COUNTOF(source_params); i++)
+        if (fk_str_eq(name, fk_str_of(source_params[i].name)))
+            return true;
+    return fk_str_starts(name, FK_S("attr."));
+}
+
+static bool takes(const struct fk_api_endpoint *e, struct fk_str name)
+{
+    for (size_t i = 0; i < e->n_params; i++)
+        if (fk_str_eq(name, fk_str_of(e->params[i].name)))
+            return true;
+    struct fk_str left = FK_S("left_"), right = FK_S("right_");
+    if (e->flags & FK_API_TWO_SOURCES)
+        name = fk_str_starts(name, left)    ? fk_str_from(name, left.n)
+               : fk_str_starts(name, right) ? fk_str_from(name, right.n)
+                                            : name;
+    return (e->flags & (FK_API_SOURCE | FK_API_TWO_SOURCES)) && in_source(name);
+}
+
+// A misspelt filter that is ignored would show something else than was asked for.
+int fk_api_check_params(const struct fk_api_call *c, struct fk_err *err)
+{
+    if (c->endpoint->flags & (FK_API_HIDDEN | FK_API_RPC))
+        return 0; // what clients of others send along is theirs
+    for (size_t i = 0; i < c->n_query; i++) {
+        char name[64];
+        snprintf(name, sizeof(name), "%.*s", FK_STR_ARG(c->query[i].name));
+        if (!takes(c->endpoint, c->query[i].name))
+            return fk_fail_param(err, name,
+                                 "%s is no parameter of %s; /api/openapi.json lists them", name,
+                                 c->endpoint->pattern);
+    }
+    return 0;
 }
 
 static void put_path_params(struct fk_json *w, const char *pattern)
