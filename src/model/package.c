@@ -10,6 +10,20 @@ static struct fk_str base_name(struct fk_str path)
 
 // Go: import path up to the first dot after the last slash. Java with slashes or dots: without
 // class and method, which is recognised by the class's capital letter.
+// The name without what compilers append for a copy of a C function: f.isra.0, f.constprop.1.cold.
+static struct fk_str without_suffix(struct fk_str name)
+{
+    static const char *const marks[] = {".isra", ".part",     ".constprop",
+                                        ".cold", ".lto_priv", ".localalias"};
+    for (size_t i = 0; i < FK_COUNTOF(marks); i++) {
+        ptrdiff_t at = fk_str_find(name, fk_str_of(marks[i]));
+        size_t end = (size_t)at + strlen(marks[i]);
+        if (at > 0 && (end == name.n || name.p[end] == '.'))
+            name = fk_str_head(name, (size_t)at);
+    }
+    return name;
+}
+
 static struct fk_str dotted_package(struct fk_str name)
 {
     ptrdiff_t paren = fk_str_chr(name, '(');
@@ -60,6 +74,6 @@ struct fk_str fk_name_package(const struct fk_tree_name *n)
     if (n->symbolized && fk_str_find(n->name, FK_S("::")) > 0)
         package = colon_package(n->name);
     else if (n->symbolized)
-        package = dotted_package(n->name);
+        package = dotted_package(without_suffix(n->name));
     return package.n ? package : base_name(n->mapping);
 }

@@ -271,6 +271,9 @@ static void packages(void **state)
         {"std::vector<a::b>::push_back(int)", "", "", "std::vector<a::b>"},
         {"handle", "/srv/app/views.py", "", "views"},
         {"main", "main.c", "/usr/bin/tool", "tool"},
+        {"ext4_sync_file.part.0", "", "", ""},
+        {"hash.constprop.0.cold", "", "/usr/bin/tool", "tool"},
+        {"x.partition", "", "", "x"},
     };
     for (size_t i = 0; i < FK_COUNTOF(cases); i++) {
         struct fk_tree_name n = {fk_str_of(cases[i].name), fk_str_of(cases[i].file),

@@ -120,6 +120,8 @@ test('packages of names in several languages', () => {
     assert.equal(packageOf('<alloc::string::String as core::fmt::Write>::write_str'), 'alloc');
     assert.equal(packageOf('libc.so.6!0x2a1'), 'libc.so.6');
     assert.equal(packageOf('main'), '');
+    assert.equal(packageOf('ext4_sync_file.part.0'), '');
+    assert.deepEqual(shorterNames('ext4_sync_file.part.0'), ['ext4_sync_file.part.0', 'ext4_sync_file']);
 });
 
 test('names give up their front first and never overrun', () => {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Function names: the package they belong to (for colour), and shorter forms for narrow bars. The end of a name tells most, so the front goes first.
 
+/** What compilers append to the name of a copy of a C function: f.isra.0, f.constprop.1.cold. */
+const compilerSuffix = /(\.(isra|part|constprop|cold|lto_priv|localalias)(\.\d+)*)+$/;
+
 const goPath = /^(.*\/)([^/.]+)\./;
 
 function dottedPackage(name: string): string {
@@ -16,7 +19,8 @@ function dottedPackage(name: string): string {
 }
 
 /** Package, module, namespace or mapping of a function as far as its name tells; '' where it does not. */
-export function packageOf(name: string): string {
+export function packageOf(full: string): string {
+    const name = full.replace(compilerSuffix, '');
     const mapping = /^(.*)!0x[0-9a-f]+$/.exec(name);
     if (mapping) return mapping[1]!;
     if (name.includes('::')) return name.replace(/^[<&\s(]+/, '').split('::')[0]!;
@@ -37,7 +41,8 @@ export function shorterNames(name: string): string[] {
     const push = (s: string): void => {
         if (s !== '' && s.length < out[out.length - 1]!.length) out.push(s);
     };
-    push(name.slice(name.lastIndexOf('/', name.search(/[(<[]|$/)) + 1));
+    const plain = name.replace(compilerSuffix, '');
+    push(plain.slice(plain.lastIndexOf('/', plain.search(/[(<[]|$/)) + 1));
     push(stripArguments(out[out.length - 1]!));
     const short = out[out.length - 1]!;
     if (short.includes('::')) push(short.split('::').slice(-2).join('::'));
