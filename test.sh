@@ -297,7 +297,7 @@ lane_e2e() {
 }
 
 # Client, program that it cannot do without, least seconds.
-INTEROP='go:go:33 python:python3:12 node:node:12 rust:cargo:12 rust-legacy:cargo:12 curl:curl:1'
+INTEROP='go:go:33 python:python3:12 node:node:12 rust:cargo:12 rust-legacy:cargo:35 curl:curl:1'
 lane_interop() {
     local clients=${FK_INTEROP:-../shared/interop} entry name tool least names=()
     server_or_skip interop || return 0
