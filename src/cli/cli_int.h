@@ -79,6 +79,12 @@ struct fk_store *fk_target_store(struct fk_target *t); // NULL when it is a serv
 int fk_target_ask(struct fk_target *t, const struct fk_api_ask *ask, struct fk_api_answer *ret,
                   struct fk_err *err);
 
+struct fk_value;
+// Asks with GET and shows the answer: as it is (json), or by print, which fails for want of memory
+// only. The exit code.
+int fk_cli_show(const struct fk_target_opts *o, const struct fk_buf *target, bool json,
+                int (*print)(const struct fk_value *v));
+
 // A target text: path and parameters, values percent-encoded. Empty values are left out.
 void fk_ask_path(struct fk_buf *b, const char *path);
 void fk_ask_param(struct fk_buf *b, const char *name, struct fk_str value);

@@ -30,23 +30,25 @@ static int print_list(const struct fk_value *v, bool values)
     return 0;
 }
 
+static int print_names(const struct fk_value *v)
+{
+    return print_list(v, false);
+}
+
+static int print_values(const struct fk_value *v)
+{
+    return print_list(v, true);
+}
+
 static int run(void *options, struct fk_opt_list *args)
 {
     struct options *o = options;
-    struct fk_target *t;
-    struct fk_err err = {0};
     FK_AUTO_BUF target;
-    FK_AUTO_ARENA a;
-    struct fk_api_answer answer;
-    struct fk_value *v;
     fk_buf_init(&target, 0);
-    fk_arena_init(&a, 0);
     if (args->n > 1) {
         fprintf(stderr, "flamekeep: labels takes one label name at most\n");
         return FK_EXIT_USAGE;
     }
-    if (fk_target_open(&o->target, &t, &err))
-        return fk_cli_fail(&err);
     fk_ask_path(&target, args->n ? "/api/v1/labels/" : "/api/v1/labels");
     if (args->n) {
         fk_http_percent_put(&target, args->v[0], false);
@@ -55,16 +57,7 @@ static int run(void *options, struct fk_opt_list *args)
     fk_ask_source(&target, &o->source, NULL);
     fk_ask_param(&target, "prefix", o->prefix);
     fk_ask_param(&target, "limit", o->limit);
-    int r = fk_target_ask(t, &(struct fk_api_ask){.method = "GET", .target = fk_buf_view(&target)},
-                          &answer, &err);
-    if (r == 0 && o->json)
-        fwrite(answer.body.p, 1, answer.body.n, stdout);
-    else if (r == 0 && (r = fk_value_parse(fk_buf_view(&answer.body), &a, &v, &err)) == 0 &&
-             print_list(v, args->n > 0))
-        r = fk_fail_nomem(&err);
-    fk_buf_free(&answer.body);
-    fk_target_close(t);
-    return r ? fk_cli_fail(&err) : FK_EXIT_OK;
+    return fk_cli_show(&o->target, &target, o->json, args->n ? print_values : print_names);
 }
 
 static const struct fk_option rows[] = {

@@ -18,7 +18,7 @@ static void print_labels(const char *head, const struct fk_value *v)
     }
 }
 
-static void print_facts(const struct fk_value *v)
+static int print_facts(const struct fk_value *v)
 {
     const struct fk_value *types = fk_value_get(v, "types"), *maps = fk_value_get(v, "mappings");
     char text[200];
@@ -43,36 +43,21 @@ static void print_facts(const struct fk_value *v)
     }
     printf("%-12s %.*s\n", "previous", FK_STR_ARG(fk_value_text(v, "previous")));
     printf("%-12s %.*s\n", "next", FK_STR_ARG(fk_value_text(v, "next")));
+    return 0;
 }
 
 static int run(void *options, struct fk_opt_list *args)
 {
     struct options *o = options;
-    struct fk_target *t;
-    struct fk_err err = {0};
     FK_AUTO_BUF target;
-    FK_AUTO_ARENA a;
-    struct fk_api_answer answer;
-    struct fk_value *v;
     fk_buf_init(&target, 0);
-    fk_arena_init(&a, 0);
     if (args->n != 1) {
         fprintf(stderr, "flamekeep: show needs one profile id; flamekeep ls lists them\n");
         return FK_EXIT_USAGE;
     }
-    if (fk_target_open(&o->target, &t, &err))
-        return fk_cli_fail(&err);
     fk_ask_path(&target, "/api/v1/profiles/");
     fk_http_percent_put(&target, args->v[0], false);
-    int r = fk_target_ask(t, &(struct fk_api_ask){.method = "GET", .target = fk_buf_view(&target)},
-                          &answer, &err);
-    if (r == 0 && o->json)
-        fwrite(answer.body.p, 1, answer.body.n, stdout);
-    else if (r == 0 && (r = fk_value_parse(fk_buf_view(&answer.body), &a, &v, &err)) == 0)
-        print_facts(v);
-    fk_buf_free(&answer.body);
-    fk_target_close(t);
-    return r ? fk_cli_fail(&err) : FK_EXIT_OK;
+    return fk_cli_show(&o->target, &target, o->json, print_facts);
 }
 
 static const struct fk_option rows[] = {

@@ -41,30 +41,13 @@ static int print_top(const struct fk_value *v)
 static int run(void *options, struct fk_opt_list *args)
 {
     struct options *o = options;
-    struct fk_target *t;
-    struct fk_err err = {0};
     FK_AUTO_BUF target;
-    FK_AUTO_ARENA a;
-    struct fk_api_answer answer;
-    struct fk_value *v;
     fk_buf_init(&target, 0);
-    fk_arena_init(&a, 0);
-    if (fk_target_open(&o->target, &t, &err))
-        return fk_cli_fail(&err);
     fk_ask_path(&target, "/api/v1/top");
     fk_ask_source(&target, &o->source, args);
     fk_ask_param(&target, "sort", o->sort);
     fk_ask_param(&target, "limit", o->limit.n ? o->limit : FK_S("20"));
-    int r = fk_target_ask(t, &(struct fk_api_ask){.method = "GET", .target = fk_buf_view(&target)},
-                          &answer, &err);
-    if (r == 0 && o->json)
-        fwrite(answer.body.p, 1, answer.body.n, stdout);
-    else if (r == 0 && (r = fk_value_parse(fk_buf_view(&answer.body), &a, &v, &err)) == 0 &&
-             print_top(v))
-        r = fk_fail_nomem(&err);
-    fk_buf_free(&answer.body);
-    fk_target_close(t);
-    return r ? fk_cli_fail(&err) : FK_EXIT_OK;
+    return fk_cli_show(&o->target, &target, o->json, print_top);
 }
 
 static const struct fk_option rows[] = {

@@ -169,3 +169,26 @@ void fk_ask_source(struct fk_buf *b, const struct fk_source_opts *s, const struc
         for (size_t k = 0; lists[i].list && k < lists[i].list->n; k++)
             fk_ask_param(b, lists[i].name, lists[i].list->v[k]);
 }
+
+int fk_cli_show(const struct fk_target_opts *o, const struct fk_buf *target, bool json,
+                int (*print)(const struct fk_value *v))
+{
+    struct fk_target *t;
+    struct fk_err err = {0};
+    FK_AUTO_ARENA a;
+    struct fk_api_answer answer;
+    struct fk_value *v;
+    fk_arena_init(&a, 0);
+    if (fk_target_open(o, &t, &err))
+        return fk_cli_fail(&err);
+    int r = fk_target_ask(t, &(struct fk_api_ask){.method = "GET", .target = fk_buf_view(target)},
+                          &answer, &err);
+    if (r == 0 && json)
+        fwrite(answer.body.p, 1, answer.body.n, stdout);
+    else if (r == 0 && (r = fk_value_parse(fk_buf_view(&answer.body), &a, &v, &err)) == 0 &&
+             print(v))
+        r = fk_fail_nomem(&err);
+    fk_buf_free(&answer.body);
+    fk_target_close(t);
+    return r ? fk_cli_fail(&err) : FK_EXIT_OK;
+}
