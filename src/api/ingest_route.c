@@ -241,26 +241,34 @@ static int parse_form(struct ingest *x, struct fk_str *ret, struct fk_err *err)
     return more;
 }
 
+// "groups" and whatever is not known is folded text, as clients are used to.
+static int text_format(struct fk_str format, enum fk_format *ret, struct fk_err *err)
+{
+    struct fk_err why;
+    int r = fk_format_parse(format, ret, &why);
+    if (r == -FK_E_UNSUPPORTED) {
+        if (err)
+            *err = why;
+        return r;
+    }
+    if (r)
+        *ret = FK_FORMAT_FOLDED;
+    return 0;
+}
+
 static int choose_format(struct ingest *x, uint64_t rate, struct fk_str *body, struct fk_err *err)
 {
     struct fk_str format = fk_param(x->c, "format");
     bool form = fk_str_starts(fk_http_media_type(x->c->content_type), FK_S("multipart/"));
-    static const char *const later[] = {"jfr", "trie", "tree", "lines", "speedscope"};
     *body = x->c->request;
-    for (size_t i = 0; i < FK_COUNTOF(later); i++)
-        if (fk_str_eq(format, fk_str_of(later[i])))
-            return fk_fail(err, FK_E_UNSUPPORTED,
-                           "format=%s is not available in this version; pprof and folded text are",
-                           later[i]);
     if (fk_str_eq(format, FK_S("pprof")) || form) {
         x->ask.format = FK_FORMAT_PPROF;
         x->ask.name = pprof_name;
         x->ask.name_arg = x;
         return form ? parse_form(x, body, err) : 0;
     }
-    x->ask.format = FK_FORMAT_FOLDED;
     text_type(x, rate);
-    return 0;
+    return text_format(format, &x->ask.format, err);
 }
 
 // ---- the whole ----

@@ -22,23 +22,6 @@ struct fk_decode_opts fk_decode_opts_upload(const struct fk_limits *l)
     };
 }
 
-const char *fk_format_name(enum fk_format f)
-{
-    static const char *const names[] = {"unknown", "pprof", "folded"};
-    return names[f];
-}
-
-int fk_format_parse(struct fk_str name, enum fk_format *ret, struct fk_err *err)
-{
-    for (int f = FK_FORMAT_PPROF; f <= FK_FORMAT_FOLDED; f++)
-        if (fk_str_eq(name, fk_str_of(fk_format_name((enum fk_format)f)))) {
-            *ret = (enum fk_format)f;
-            return 0;
-        }
-    return fk_fail_param(err, "format", "format '%.*s' is not known; known are pprof and folded",
-                         FK_STR_ARG(name));
-}
-
 int fk_decoding_nomem(const struct fk_decoding *d, struct fk_err *err)
 {
     if (d->arena->limit != SIZE_MAX)
@@ -83,17 +66,24 @@ int fk_entry_of_profile(const struct fk_profile *p, struct fk_arena *arena, stru
     return 0;
 }
 
-int fk_decoding_deliver(const struct fk_decoding *d, struct fk_profile *p, struct fk_err *err)
+int fk_decoding_deliver_labelled(const struct fk_decoding *d, struct fk_profile *p,
+                                 const struct fk_labels *labels, struct fk_err *err)
 {
     struct fk_entry entry;
     int rc = fk_entry_of_profile(p, d->arena, &entry, err);
     if (rc)
         return rc;
+    entry.labels = *labels;
     if (d->report) {
         d->report->profiles++;
         d->report->rows += p->n_rows;
     }
     return d->each.on(d->each.arg, &entry, p, err);
+}
+
+int fk_decoding_deliver(const struct fk_decoding *d, struct fk_profile *p, struct fk_err *err)
+{
+    return fk_decoding_deliver_labelled(d, p, &(struct fk_labels){0}, err);
 }
 
 static int inflate_once(const struct fk_decoding *d, struct fk_str *bytes, struct fk_inflated *z,
@@ -134,14 +124,6 @@ static int take_compression_off(const struct fk_decoding *d, struct fk_str *byte
     return inflate_once(d, bytes, &z, err);
 }
 
-static int decode_as(const struct fk_decoding *d, enum fk_format format, struct fk_str bytes,
-                     struct fk_err *err)
-{
-    if (format == FK_FORMAT_FOLDED)
-        return fk_folded_decode(d, bytes, err);
-    return fk_pprof_decode(d, bytes, err);
-}
-
 int fk_decode(enum fk_format format, struct fk_str bytes, const struct fk_decode_opts *opts,
               struct fk_arena *arena, struct fk_each_profile each, struct fk_report *report,
               struct fk_err *err)
@@ -162,7 +144,11 @@ int fk_decode(enum fk_format format, struct fk_str bytes, const struct fk_decode
     }
     if (report)
         report->format = format;
-    rc = decode_as(&d, format, bytes, err);
+    const struct fk_format_row *row = fk_format_row(format);
+    if (!row || !row->decode)
+        return fk_fail(err, FK_E_UNSUPPORTED, "the format '%s' is not read yet",
+                       fk_format_name(format));
+    rc = row->decode(&d, bytes, err);
     // What was announced as a profile may be something else that has a name.
     struct fk_err other;
     if (rc == -FK_E_FORMAT && seen == FK_FORMAT_UNKNOWN && fk_format_look(bytes, &seen, &other)) {
@@ -177,9 +163,9 @@ int fk_encode(enum fk_format format, const struct fk_profile *p, const struct fk
 {
     static const struct fk_encode_opts plain = {0};
     opts = opts ? opts : &plain;
-    if (format == FK_FORMAT_PPROF)
-        return fk_pprof_encode(p, opts, out, err);
-    if (format == FK_FORMAT_FOLDED)
-        return fk_folded_encode(p, opts, out, err);
-    return fk_fail_param(err, "format", "no format to write was given");
+    const struct fk_format_row *row = fk_format_row(format);
+    if (!row || !row->encode)
+        return fk_fail_param(err, "format", "the format '%s' is not written",
+                             fk_format_name(format));
+    return row->encode(p, opts, out, err);
 }

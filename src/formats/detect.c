@@ -2,8 +2,6 @@
 // What bytes are. Only the first few KiB are looked at; a decoder has the last word.
 #include "formats/formats_int.h"
 
-#define HEAD ((size_t)4 << 10)
-
 // Magic bytes of things that are not read (yet), with what to say.
 static const struct {
     struct fk_str magic;
@@ -81,7 +79,7 @@ static int look_for_others(struct fk_str head, struct fk_err *err)
 }
 
 // Top-level fields as profile.proto has them; the head may end within one.
-static bool looks_like_pprof(struct fk_str head, bool whole)
+bool fk_pprof_looks(struct fk_str head, bool whole)
 {
     static const uint8_t want[16] = {
         [1] = 1 << 2,  [2] = 1 << 2, [3] = 1 << 2, [4] = 1 << 2, [5] = 1 << 2,
@@ -129,7 +127,7 @@ static bool is_counted(struct fk_str line)
 }
 
 // Most lines are counted; comments do not vote, nor does a last line that is cut off.
-static bool looks_like_folded(struct fk_str s, bool whole)
+static bool mostly_counted(struct fk_str s, bool whole)
 {
     struct fk_str line;
     size_t counted = 0, other = 0;
@@ -144,6 +142,13 @@ static bool looks_like_folded(struct fk_str s, bool whole)
     return counted > 0 && counted >= other;
 }
 
+// UTF-16 text is taken for folded: nothing else is written in it.
+bool fk_folded_looks(struct fk_str head, bool whole)
+{
+    return fk_str_starts(head, FK_S("\xff\xfe")) || fk_str_starts(head, FK_S("\xfe\xff")) ||
+           (is_text(head) && mostly_counted(head, whole));
+}
+
 static bool looks_like_cmdline(struct fk_str s)
 {
     bool nul = false;
@@ -156,20 +161,34 @@ static bool looks_like_cmdline(struct fk_str s)
     return nul && s.n > 1 && s.p[0] != 0;
 }
 
+static bool look_in_registry(struct fk_str head, bool whole, enum fk_format *ret)
+{
+    for (int f = FK_FORMAT_UNKNOWN + 1; f < FK_FORMAT_COUNT; f++) {
+        const struct fk_format_row *row = fk_format_row((enum fk_format)f);
+        if (row->looks && row->looks(head, whole)) {
+            *ret = (enum fk_format)f;
+            return true;
+        }
+    }
+    return false;
+}
+
 int fk_format_look(struct fk_str bytes, enum fk_format *ret, struct fk_err *err)
 {
-    struct fk_str head = fk_str_head(bytes, HEAD);
+    struct fk_str head = fk_str_head(bytes, FK_LOOK);
+    bool whole = head.n == bytes.n;
     if (head.n == 0)
         return fk_fail(err, FK_E_FORMAT, "the body is empty: no profile was sent");
+    if (look_in_registry(head, whole, ret))
+        return 0;
     int rc = look_for_others(head, err);
     if (rc)
         return rc;
-    if (fk_str_starts(head, FK_S("\xff\xfe")) || fk_str_starts(head, FK_S("\xfe\xff")) ||
-        (is_text(head) && looks_like_folded(head, head.n == bytes.n))) {
+    if (fk_folded_looks(head, whole)) {
         *ret = FK_FORMAT_FOLDED;
         return 0;
     }
-    if (looks_like_pprof(head, head.n == bytes.n)) {
+    if (fk_pprof_looks(head, whole)) {
         *ret = FK_FORMAT_PPROF;
         return 0;
     }
@@ -188,7 +207,7 @@ int fk_format_look(struct fk_str bytes, enum fk_format *ret, struct fk_err *err)
 
 int fk_format_detect(struct fk_str bytes, enum fk_format *ret, struct fk_err *err)
 {
-    uint8_t head[HEAD + 1], inner[HEAD + 1]; // one more tells whether there is more
+    uint8_t head[FK_LOOK + 1], inner[FK_LOOK + 1]; // one more tells whether there is more
     size_t n = sizeof(head), m = sizeof(inner);
     if (fk_zip_detect((const uint8_t *)bytes.p, bytes.n) == FK_ZIP_NONE)
         return fk_format_look(bytes, ret, err);

@@ -8,12 +8,38 @@
 #include "model/model.h"
 #include "model/tree.h"
 
+// What each is, and whether it is read and written: registry.c.
 enum fk_format {
     FK_FORMAT_UNKNOWN, // for fk_decode: find out
     FK_FORMAT_PPROF,   // google/pprof proto/profile.proto, raw or compressed
     FK_FORMAT_FOLDED,  // "frame;frame;leaf count" lines (Brendan Gregg's FlameGraph)
+    FK_FORMAT_JFR,     // JDK Flight Recorder, 0.9 to 2.1
+    FK_FORMAT_OTLP,    // OpenTelemetry profiles, ExportProfilesServiceRequest
+    FK_FORMAT_LINES,   // Pyroscope: one stack a line, each counting 1
+    FK_FORMAT_TRIE,    // Pyroscope: prefix tree of stacks, binary
+    FK_FORMAT_TREE,    // Pyroscope: call tree, binary
+    FK_FORMAT_PERF_SCRIPT,
+    FK_FORMAT_GPERFTOOLS,  // legacy CPU profile, words of 32 or 64 bits, either byte order
+    FK_FORMAT_LEGACY_TEXT, // heap, growth, contention, threads; Go with debug=1 and 2
+    FK_FORMAT_JEMALLOC,
+    FK_FORMAT_SPEEDSCOPE,
+    FK_FORMAT_CPUPROFILE,  // V8: .cpuprofile
+    FK_FORMAT_HEAPPROFILE, // V8: .heapprofile
+    FK_FORMAT_CHROME_TRACE,
+    FK_FORMAT_FIREFOX,
+    FK_FORMAT_FLAMEBEARER,
+    FK_FORMAT_STACKPROF,
+    FK_FORMAT_BPFTRACE,
+    FK_FORMAT_DTRACE,
+    FK_FORMAT_MACOS_SAMPLE,
+    FK_FORMAT_INSTRUMENTS, // deep copy
+    FK_FORMAT_SIMPLEPERF,  // report-sample protobuf
+    FK_FORMAT_CALLGRIND,
+    FK_FORMAT_COUNT
 };
-const char *fk_format_name(enum fk_format f); // "pprof", "folded", "unknown"
+const char *fk_format_name(enum fk_format f); // "pprof", "perf-script", ..., "unknown"
+bool fk_format_is_read(enum fk_format f);     // fk_decode takes it
+bool fk_format_is_written(enum fk_format f);  // fk_encode makes it
 int fk_format_parse(struct fk_str name, enum fk_format *ret, struct fk_err *err);
 // What the bytes are, compressed or not. Things that are no profile (HTML, a Go execution trace,
 // JSON ...) and formats that are not read yet are refused by their own name: FK_E_FORMAT or
@@ -61,8 +87,9 @@ struct fk_decode_opts fk_decode_opts_push(const struct fk_limits *l);
 struct fk_decode_opts fk_decode_opts_upload(const struct fk_limits *l);
 
 // Called for each profile. entry: times as the file says (0 unknown), types with totals, samples,
-// flags; id, labels, received and size are the caller's to fill. Both live in the arena, and their
-// strings may point into the input.
+// flags, and the labels that the bytes give to this profile (mostly none; fk_accept joins them with
+// those of the request); id, received and size are the caller's to fill. Both live in the arena,
+// and their strings may point into the input.
 struct fk_each_profile {
     int (*on)(void *arg, struct fk_entry *entry, struct fk_profile *profile, struct fk_err *err);
     void *arg;

@@ -13,6 +13,23 @@ struct fk_decoding {
     struct fk_report *report;
 };
 
+// One row of the registry. The name is what --format and format= take.
+struct fk_format_row {
+    const char *name;
+    int (*decode)(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
+    int (*encode)(const struct fk_profile *p, const struct fk_encode_opts *opts, struct fk_out out,
+                  struct fk_err *err);
+    // Whether bytes are this: head is the first FK_LOOK bytes at most, whole: there are no more.
+    // Asked in the order of the enumeration after everything that is told by fixed words; pprof and
+    // folded, which have none, are asked last. NULL: only when named.
+    bool (*looks)(struct fk_str head, bool whole);
+};
+#define FK_LOOK ((size_t)4 << 10)
+
+const struct fk_format_row *fk_format_row(enum fk_format f); // NULL: no such
+bool fk_pprof_looks(struct fk_str head, bool whole);
+bool fk_folded_looks(struct fk_str head, bool whole);
+
 int fk_pprof_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
 int fk_folded_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
 int fk_pprof_encode(const struct fk_profile *p, const struct fk_encode_opts *opts,
@@ -21,6 +38,9 @@ int fk_folded_encode(const struct fk_profile *p, const struct fk_encode_opts *op
                      struct fk_out out, struct fk_err *err);
 // Fills the entry and gives both to the callback.
 int fk_decoding_deliver(const struct fk_decoding *d, struct fk_profile *p, struct fk_err *err);
+// The same with labels that the bytes give to this profile.
+int fk_decoding_deliver_labelled(const struct fk_decoding *d, struct fk_profile *p,
+                                 const struct fk_labels *labels, struct fk_err *err);
 int fk_decoding_nomem(const struct fk_decoding *d, struct fk_err *err);
 // fk_format_detect on bytes that are not compressed.
 int fk_format_look(struct fk_str bytes, enum fk_format *ret, struct fk_err *err);

@@ -73,17 +73,20 @@ static int accept_labels(const struct fk_accept_opts *o, struct fk_arena *a,
                          struct fk_err *err)
 {
     size_t n = 0;
-    struct fk_label *v = fk_arena_array(a, o->n_labels + 2, sizeof(*v));
+    struct fk_label *v = fk_arena_array(a, e->labels.n + o->n_labels + 2, sizeof(*v));
     if (!v)
         return fk_fail_nomem(err);
-    for (size_t i = 0; i < o->n_labels; i++) {
-        int r = check_label(o->limits, &o->label[i], err);
+    for (size_t i = 0; i < e->labels.n + o->n_labels; i++) {
+        bool own = i < e->labels.n; // said by the bytes: the request has the last word
+        const struct fk_label *x = own ? &e->labels.v[i] : &o->label[i - e->labels.n];
+        if (own && has_label(o->label, o->n_labels, x->name))
+            continue;
+        int r = check_label(o->limits, x, err);
         if (r)
             return r;
-        *is_delta |= fk_str_eq(o->label[i].name, FK_S("__delta__")) &&
-                     fk_str_eq(o->label[i].value, FK_S("false"));
-        if (!is_virtual(o->label[i].name))
-            v[n++] = o->label[i];
+        *is_delta |= fk_str_eq(x->name, FK_S("__delta__")) && fk_str_eq(x->value, FK_S("false"));
+        if (!is_virtual(x->name))
+            v[n++] = *x;
     }
     if (n > o->limits->labels)
         return fk_fail_limit(err, "labels", o->limits->labels, FK_LIMIT_FLAG(labels),

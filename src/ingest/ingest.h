@@ -38,7 +38,8 @@ struct fk_accept_opts {
 };
 
 // Completes *e (as a decoder left it) and *p in place, new memory in the arena:
-//  - labels: sorted, within limits, names and values valid UTF-8, no duplicates; virtual ones
+//  - labels: those of the entry and those of the request, of equal names the request's; sorted,
+//  within limits, names and values valid UTF-8, no duplicates; virtual ones
 //  (__type__, __unit__,
 //    __profile_type__, __period_type__, __period_unit__) and __delta__, __order__ go; service_name
 //    (unknown_service) and __name__ are completed; the godeltaprof_ prefix of a name goes;

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The formats: their names, and who reads, writes and recognises each. A row without decode is a
+// format that is known by name only.
+#include "formats/formats_int.h"
+
+static const struct fk_format_row rows[FK_FORMAT_COUNT] = {
+    [FK_FORMAT_UNKNOWN] = {"unknown", NULL, NULL, NULL},
+    [FK_FORMAT_PPROF] = {"pprof", fk_pprof_decode, fk_pprof_encode, NULL},
+    [FK_FORMAT_FOLDED] = {"folded", fk_folded_decode, fk_folded_encode, NULL},
+    [FK_FORMAT_JFR] = {"jfr", NULL, NULL, NULL},
+    [FK_FORMAT_OTLP] = {"otlp", NULL, NULL, NULL},
+    [FK_FORMAT_LINES] = {"lines", NULL, NULL, NULL},
+    [FK_FORMAT_TRIE] = {"trie", NULL, NULL, NULL},
+    [FK_FORMAT_TREE] = {"tree", NULL, NULL, NULL},
+    [FK_FORMAT_PERF_SCRIPT] = {"perf-script", NULL, NULL, NULL},
+    [FK_FORMAT_GPERFTOOLS] = {"gperftools", NULL, NULL, NULL},
+    [FK_FORMAT_LEGACY_TEXT] = {"legacy-text", NULL, NULL, NULL},
+    [FK_FORMAT_JEMALLOC] = {"jemalloc", NULL, NULL, NULL},
+    [FK_FORMAT_SPEEDSCOPE] = {"speedscope", NULL, NULL, NULL},
+    [FK_FORMAT_CPUPROFILE] = {"cpuprofile", NULL, NULL, NULL},
+    [FK_FORMAT_HEAPPROFILE] = {"heapprofile", NULL, NULL, NULL},
+    [FK_FORMAT_CHROME_TRACE] = {"chrome-trace", NULL, NULL, NULL},
+    [FK_FORMAT_FIREFOX] = {"firefox", NULL, NULL, NULL},
+    [FK_FORMAT_FLAMEBEARER] = {"flamebearer", NULL, NULL, NULL},
+    [FK_FORMAT_STACKPROF] = {"stackprof", NULL, NULL, NULL},
+    [FK_FORMAT_BPFTRACE] = {"bpftrace", NULL, NULL, NULL},
+    [FK_FORMAT_DTRACE] = {"dtrace", NULL, NULL, NULL},
+    [FK_FORMAT_MACOS_SAMPLE] = {"macos-sample", NULL, NULL, NULL},
+    [FK_FORMAT_INSTRUMENTS] = {"instruments", NULL, NULL, NULL},
+    [FK_FORMAT_SIMPLEPERF] = {"simpleperf", NULL, NULL, NULL},
+    [FK_FORMAT_CALLGRIND] = {"callgrind", NULL, NULL, NULL},
+};
+
+const struct fk_format_row *fk_format_row(enum fk_format f)
+{
+    return (unsigned)f < FK_FORMAT_COUNT && rows[f].name ? &rows[f] : NULL;
+}
+
+const char *fk_format_name(enum fk_format f)
+{
+    const struct fk_format_row *row = fk_format_row(f);
+    return row ? row->name : "unknown";
+}
+
+bool fk_format_is_read(enum fk_format f)
+{
+    const struct fk_format_row *row = fk_format_row(f);
+    return row && row->decode;
+}
+
+bool fk_format_is_written(enum fk_format f)
+{
+    const struct fk_format_row *row = fk_format_row(f);
+    return row && row->encode;
+}
+
+// "pprof, folded, ..." of what is read; memory of the buffer.
+static struct fk_str readable(struct fk_buf *b)
+{
+    for (int f = FK_FORMAT_PPROF; f < FK_FORMAT_COUNT; f++)
+        if (fk_format_is_read((enum fk_format)f))
+            fk_buf_printf(b, "%s%s", b->n ? ", " : "", rows[f].name);
+    return fk_buf_view(b);
+}
+
+int fk_format_parse(struct fk_str name, enum fk_format *ret, struct fk_err *err)
+{
+    FK_AUTO_BUF text;
+    fk_buf_init(&text, 0);
+    for (int f = FK_FORMAT_PPROF; f < FK_FORMAT_COUNT; f++) {
+        if (!fk_str_eq(name, fk_str_of(rows[f].name)))
+            continue;
+        if (!rows[f].decode)
+            return fk_fail(err, FK_E_UNSUPPORTED, "the format '%s' is not read yet; read are: %.*s",
+                           rows[f].name, FK_STR_ARG(readable(&text)));
+        *ret = (enum fk_format)f;
+        return 0;
+    }
+    return fk_fail_param(err, "format", "format '%.*s' is not known; read are: %.*s",
+                         FK_STR_ARG(fk_str_head(name, 40)), FK_STR_ARG(readable(&text)));
+}
