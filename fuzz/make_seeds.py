@@ -70,9 +70,15 @@ def made():
     deflated = [gzip.compress(b'hello' * 50), zlib.compress(b'hello' * 50),
                 bytes.fromhex('28b52ffd2005290000') + b'hello', gzip.compress(bytes(1 << 21))]
     yield 'fuzz_inflate', deflated + [deflated[0] + deflated[0] + b'junk']
+    yield from made_text()
     yield from made_http()
     yield from made_files()
     yield from made_rpc(full)
+
+
+def made_text():
+    yield 'fuzz_pyroscope', [b'\0a;b\na;c\n\n', b'\1' + bytes.fromhex('00000102616200020163010001640200'),
+                             b'\2' + bytes.fromhex('000001016100020162010001630200')]
 
 
 def made_http():

@@ -268,6 +268,11 @@ static int choose_format(struct ingest *x, uint64_t rate, struct fk_str *body, s
         return form ? parse_form(x, body, err) : 0;
     }
     text_type(x, rate);
+    struct fk_str media = fk_http_media_type(x->c->content_type);
+    if (fk_str_eq(media, FK_S("binary/octet-stream+trie")))
+        format = FK_S("trie");
+    else if (fk_str_eq(media, FK_S("binary/octet-stream+tree")))
+        format = FK_S("tree");
     return text_format(format, &x->ask.format, err);
 }
 

@@ -40,6 +40,8 @@ static const struct {
     {{"\x1f\x8b", 2}, "broken gzip data", FK_E_FORMAT},
 };
 
+static const char cmdline[] = "the command line of a process (/debug/pprof/cmdline), not a profile";
+
 static bool has(struct fk_str s, struct fk_str what)
 {
     return fk_str_find(s, what) >= 0;
@@ -193,8 +195,7 @@ int fk_format_look(struct fk_str bytes, enum fk_format *ret, struct fk_err *err)
         return 0;
     }
     if (looks_like_cmdline(head))
-        return fail_named("the command line of a process (/debug/pprof/cmdline), not a profile",
-                          FK_E_FORMAT, err);
+        return fail_named(cmdline, FK_E_FORMAT, err);
     if (is_text(head))
         return fail_named("plain text of which no line is 'stack count'; is it a program's name or "
                           "an error message?",
@@ -203,6 +204,18 @@ int fk_format_look(struct fk_str bytes, enum fk_format *ret, struct fk_err *err)
                    "the format is not recognised (it begins with bytes %02x %02x); pprof and "
                    "folded stacks are read",
                    (unsigned)(uint8_t)head.p[0], (unsigned)(uint8_t)(head.n > 1 ? head.p[1] : 0));
+}
+
+int fk_format_other(struct fk_str bytes, struct fk_err *err)
+{
+    struct fk_str head = fk_str_head(bytes, FK_LOOK);
+    enum fk_format known;
+    if (look_in_registry(head, head.n == bytes.n, &known))
+        return 0;
+    int rc = look_for_others(head, err);
+    if (!rc && looks_like_cmdline(head))
+        rc = fail_named(cmdline, FK_E_FORMAT, err);
+    return rc;
 }
 
 int fk_format_detect(struct fk_str bytes, enum fk_format *ret, struct fk_err *err)

@@ -44,6 +44,8 @@ int fk_decoding_deliver_labelled(const struct fk_decoding *d, struct fk_profile 
 int fk_decoding_nomem(const struct fk_decoding *d, struct fk_err *err);
 // fk_format_detect on bytes that are not compressed.
 int fk_format_look(struct fk_str bytes, enum fk_format *ret, struct fk_err *err);
+// Of bytes that a decoder refused: 0, or the error that names what they are instead.
+int fk_format_other(struct fk_str bytes, struct fk_err *err);
 
 // Room for `need` elements in all: the old place when it suffices, else a copy of the first n in a
 // place at least twice as large. NULL: no memory.

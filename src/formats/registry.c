@@ -2,6 +2,7 @@
 // The formats: their names, and who reads, writes and recognises each. A row without decode is a
 // format that is known by name only.
 #include "formats/formats_int.h"
+#include "formats/text_int.h"
 
 static const struct fk_format_row rows[FK_FORMAT_COUNT] = {
     [FK_FORMAT_UNKNOWN] = {"unknown", NULL, NULL, NULL},
@@ -9,9 +10,9 @@ static const struct fk_format_row rows[FK_FORMAT_COUNT] = {
     [FK_FORMAT_FOLDED] = {"folded", fk_folded_decode, fk_folded_encode, NULL},
     [FK_FORMAT_JFR] = {"jfr", NULL, NULL, NULL},
     [FK_FORMAT_OTLP] = {"otlp", NULL, NULL, NULL},
-    [FK_FORMAT_LINES] = {"lines", NULL, NULL, NULL},
-    [FK_FORMAT_TRIE] = {"trie", NULL, NULL, NULL},
-    [FK_FORMAT_TREE] = {"tree", NULL, NULL, NULL},
+    [FK_FORMAT_LINES] = {"lines", fk_lines_decode, NULL, NULL},
+    [FK_FORMAT_TRIE] = {"trie", fk_trie_decode, NULL, NULL},
+    [FK_FORMAT_TREE] = {"tree", fk_tree_decode, NULL, NULL},
     [FK_FORMAT_PERF_SCRIPT] = {"perf-script", NULL, NULL, NULL},
     [FK_FORMAT_GPERFTOOLS] = {"gperftools", NULL, NULL, NULL},
     [FK_FORMAT_LEGACY_TEXT] = {"legacy-text", NULL, NULL, NULL},

@@ -13,7 +13,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'fault'))
 from server import Client, Server
 
-LATER = {'jfr': 'JFR', 'speedscope': 'speedscope', 'lines': 'lines'}
+LATER = {'jfr': 'JFR', 'speedscope': 'speedscope'}
 OWN_HEADERS = {'host', 'content-length', 'transfer-encoding', 'connection', 'upgrade', 'http2-settings', 'te', 'expect'}
 
 

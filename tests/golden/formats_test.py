@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# Arguments: {build}/fk_dump
+# Quick: {build}/fk_dump -k simple
+"""Every file of the text, JSON and small binary formats against independent answers.
+
+  formats_test.py FK_DUMP [-k TEXT]      FK_DUMP: the built helper
+
+The files are not part of this repository; where they are: see corpus_test.py.  Each file of the folders in TABLE is decoded
+without being told its format and compared by its folder's check with oracle/ or golden/.  A file is stored, or refused with the
+words that its row in formats_differences.json gives.  Differences stand there too, with the reason and who is right; an unknown
+difference, and a known one that no longer occurs, fail the test.
+"""
+import collections, gzip, json, os, re, subprocess, sys
+
+from corpus_test import HERE, find_corpus, load_oracle, text
+
+TABLE = {}
+
+
+def covers(*folders, format=None):
+    def register(check):
+        for folder in folders:
+            TABLE[folder] = (check, format)
+        return check
+    return register
+
+
+def dump(helper, path, format):
+    p = subprocess.run([helper, path] + ([format] if format else []), stdout=subprocess.PIPE)
+    return json.loads(p.stdout.decode('utf-8', 'replace'))
+
+
+class Profile:
+    """What fk_dump says of one profile, with sums by function."""
+
+    def __init__(self, p):
+        self.labels, self.types, self.rows, self.stacks = p['labels'], p['types'], p['rows'], p['stacks']
+        self.p = p
+
+    def total(self, k=0):
+        return sum(r[1][k] for r in self.rows)
+
+    def folded(self, k=0, rename=lambda f: f):
+        out = collections.Counter()
+        for stack, values, _, _ in self.rows:
+            out[';'.join(rename(f) for f in reversed(self.stacks[stack]))] += values[k]
+        return out
+
+    def tops(self, k=0, rename=lambda f: f):
+        self_, cum = collections.Counter(), collections.Counter()
+        for stack, values, _, _ in self.rows:
+            frames = [rename(f) for f in self.stacks[stack]]
+            if frames:
+                self_[frames[0]] += values[k]
+            for f in set(frames):
+                cum[f] += values[k]
+        return self_, cum
+
+
+def compare(what, got, want, slack=0):
+    """got: a Counter; want: [[name, value]] of the oracle."""
+    for name, value in want:
+        have = got.get(text(name), 0)
+        if abs(have - value) > slack:
+            yield f'{what} {name}: {have} is not {value}'
+
+
+# ---- Pyroscope's own ----
+
+@covers('pyroscope-trie', format='trie')
+def check_trie(got, name, corpus):
+    if got['profiles'][0].folded() != {'abc': 1, 'abd': 2}: # the comment of the corpus' index
+        yield f"stacks {got['profiles'][0].folded()}"
+
+
+@covers('pyroscope-tree', format='tree')
+def check_tree(got, name, corpus):
+    if got['profiles'][0].folded() != {'a;b': 1, 'a;c': 2}:
+        yield f"stacks {got['profiles'][0].folded()}"
+
+
+@covers('pyroscope-misc')
+def check_misc(got, name, corpus):
+    yield 'taken for a profile' # none of them is one
+
+
+# ---- the whole ----
+
+def check_file(helper, corpus, folder, name):
+    check, format = TABLE[folder]
+    got = dump(helper, os.path.join(corpus, folder, name), format)
+    if 'error' in got:
+        yield 'refused: ' + got['error']
+        return
+    got['profiles'] = [Profile(p) for p in got['profiles']]
+    yield from check(got, name, corpus)
+
+
+def agrees(faults, known):
+    """None, or what is wrong. known: {"refused": words} or {"differs": reason, "like": a part of the first difference}."""
+    if not known:
+        return faults and f'{len(faults)} differences'
+    if not faults:
+        return 'no longer differs'
+    words = known.get('refused') or known['like']
+    return None if words in faults[0] and faults[0].startswith('refused') == ('refused' in known) else f'does not say "{words}"'
+
+
+def main(args):
+    corpus = find_corpus()
+    if not corpus:
+        print('SKIP-ALL: no folder of foreign profiles (FK_CORPUS, ../shared/corpus)')
+        return 0
+    helper, only = args[0], args[2] if args[1:2] == ['-k'] else ''
+    with open(os.path.join(HERE, 'formats_differences.json')) as f:
+        known = json.load(f)
+    failed = 0
+    for folder in TABLE:
+        count = collections.Counter()
+        for name in sorted(os.listdir(os.path.join(corpus, folder))):
+            key = f'{folder}/{name}'
+            if only not in key or os.path.isdir(os.path.join(corpus, key)):
+                continue
+            faults = list(check_file(helper, corpus, folder, name))
+            wrong = agrees(faults, known.get(key))
+            count['refused' if faults and faults[0].startswith('refused') else 'differ' if faults else 'equal'] += 1
+            if wrong:
+                failed += 1
+                print(f'FAILED {key}: {wrong}')
+                for f in faults[:10]:
+                    print('   ', f)
+        print(f'{folder}: ' + (', '.join(f'{n} {k}' for k, n in sorted(count.items())) or 'none chosen'))
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))
