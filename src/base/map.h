@@ -55,6 +55,20 @@ static inline uint32_t fk_map_next(const struct fk_map *m, uint64_t hash, uint32
     return fk_map_find_(m, (uint32_t)(hash >> 32), (at + 1) & m->mask);
 }
 
+// For many lookups in a row, so that their cache misses overlap: first all slots are fetched, then
+// what the ids in them stand for.
+static inline void fk_map_prefetch(const struct fk_map *m, uint64_t hash)
+{
+    if (m->slot)
+        __builtin_prefetch(&m->slot[(uint32_t)(hash >> 32) & m->mask]);
+}
+
+// The id in the slot where the search begins, a likely one; FK_NONE when that is empty.
+static inline uint32_t fk_map_guess(const struct fk_map *m, uint64_t hash)
+{
+    return m->slot ? m->slot[(uint32_t)(hash >> 32) & m->mask].id - 1 : FK_NONE;
+}
+
 static inline uint32_t fk_map_id(const struct fk_map *m, uint32_t at)
 {
     return m->slot[at].id - 1;

@@ -77,7 +77,7 @@ static void put_mappings(struct fk_buf *b, const struct fk_profile *p)
 
 static void put_locations(struct fk_buf *b, const struct fk_symbols *s)
 {
-    uint64_t before = 0;
+    uint64_t before = 0, lines = 0;
     fk_buf_varint(b, s->n_locations);
     uint8_t *at = room(b, (uint64_t)s->n_locations * 4);
     for (uint32_t i = 0; at && i < s->n_locations; i++) {
@@ -87,21 +87,22 @@ static void put_locations(struct fk_buf *b, const struct fk_symbols *s)
         at = fk_varint_write(at, l->line_count);
         at = fk_varint_write(at, fk_zigzag((int64_t)(l->address - before)));
         before = l->address;
+        lines += l->line_count;
     }
     if (at)
         done(b, at);
-    for (uint32_t i = 0; i < s->n_locations; i++) {
+    at = room(b, lines * 3);
+    for (uint32_t i = 0; at && i < s->n_locations; i++) {
         const struct fk_location *l = &s->location[i];
-        at = room(b, (uint64_t)l->line_count * 3);
-        for (uint32_t k = 0; at && k < l->line_count; k++) {
+        for (uint32_t k = 0; k < l->line_count; k++) {
             const struct fk_line *line = &s->line[l->line_begin + k];
             at = fk_varint_write(at, (uint64_t)(line->function + 1u));
             at = fk_varint_write(at, fk_zigzag(line->line));
             at = fk_varint_write(at, fk_zigzag(line->column));
         }
-        if (at)
-            done(b, at);
     }
+    if (at)
+        done(b, at);
 }
 
 static void put_stacks(struct fk_buf *b, const struct fk_symbols *s)

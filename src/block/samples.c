@@ -103,19 +103,59 @@ static int by_key(const void *pa, const void *pb)
     return a->row < b->row ? -1 : a->row > b->row;
 }
 
-// The order of rows by (stack, set): order[i] is the row that comes i-th. Nearly sorted input and
-// input without equal stacks are the rule; both are cheap.
-static int sort_rows(const struct fk_samples *in, struct fk_sort_key *order)
+#define RADIX_FROM 48 // rows; fewer are sorted by comparing
+
+// One pass: by the byte at `shift`, stable.
+static void radix_pass(const struct fk_sort_key *from, struct fk_sort_key *to, uint64_t n,
+                       unsigned shift)
+{
+    uint32_t place[256] = {0}, at = 0;
+    for (uint64_t i = 0; i < n; i++)
+        place[from[i].key >> shift & 255]++;
+    for (unsigned d = 0; d < 256; d++) {
+        uint32_t count = place[d];
+        place[d] = at;
+        at += count;
+    }
+    for (uint64_t i = 0; i < n; i++)
+        to[place[from[i].key >> shift & 255]++] = from[i];
+}
+
+// Least byte first, skipping those in which all keys agree: two or three passes for the stacks of
+// one service. Rows come in their order, so stability settles ties. The sorted one of the two.
+static struct fk_sort_key *radix_sort(struct fk_sort_key *v, struct fk_sort_key *other, uint64_t n,
+                                      uint64_t differ)
+{
+    for (unsigned shift = 0; shift < 64; shift += 8)
+        if (differ >> shift & 255) {
+            radix_pass(v, other, n, shift);
+            struct fk_sort_key *swap = v;
+            v = other;
+            other = swap;
+        }
+    return v;
+}
+
+// Rows by (stack, set): element i of the result says which row comes i-th. Sorted input and input
+// without equal stacks are the rule.
+static struct fk_sort_key *sort_rows(const struct fk_samples *in, struct fk_sort_key *order,
+                                     struct fk_sort_key *other)
 {
     bool sorted = true;
+    uint64_t all = 0, any = 0;
     for (uint64_t i = 0; i < in->n_rows; i++) {
-        order[i] = (struct fk_sort_key){
-            (uint64_t)in->stack[i] << 32 | (in->has_sets ? in->set[i] : 0), (uint32_t)i};
-        sorted = sorted && (i == 0 || order[i - 1].key <= order[i].key);
+        uint64_t key = (uint64_t)in->stack[i] << 32 | (in->has_sets ? in->set[i] : 0);
+        order[i] = (struct fk_sort_key){key, (uint32_t)i};
+        sorted = sorted && (i == 0 || order[i - 1].key <= key);
+        all = i ? all & key : key;
+        any |= key;
     }
-    if (!sorted)
-        qsort(order, in->n_rows, sizeof(*order), by_key);
-    return 0;
+    if (sorted)
+        return order;
+    if (in->n_rows >= RADIX_FROM)
+        return radix_sort(order, other, in->n_rows, all ^ any);
+    qsort(order, in->n_rows, sizeof(*order), by_key);
+    return order;
 }
 
 static uint64_t gcd(uint64_t a, uint64_t b)
@@ -233,7 +273,7 @@ static bool bitmap_is_smaller(const uint32_t *id, uint64_t n)
 
 // Scratch of packing, carved out of one allocation.
 struct pack_scratch {
-    struct fk_sort_key *order;
+    struct fk_sort_key *order, *spare;
     uint32_t *id, *other;
     int64_t *column, *before;
     uint64_t *word;
@@ -242,12 +282,14 @@ struct pack_scratch {
 static int carve(struct fk_samples *s, struct pack_scratch *p, struct fk_err *err)
 {
     size_t rows = (size_t)s->n_rows + 1, obs = (size_t)s->n_obs + 1;
-    int r = reserve_scratch(s, rows * (sizeof(*p->order) + 8) + obs * 24, err);
+    int r = reserve_scratch(s, rows * (2 * sizeof(*p->order) + 8) + obs * 24, err);
     if (r)
         return r;
     char *at = s->scratch;
     p->order = (void *)at;
     at += rows * sizeof(*p->order);
+    p->spare = (void *)at;
+    at += rows * sizeof(*p->spare);
     p->column = (void *)at;
     at += obs * 8;
     p->before = (void *)at;
@@ -315,7 +357,7 @@ int fk_samples_pack(struct fk_samples *s, int64_t base_ns, struct fk_buf *to, st
     int r = carve(s, &p, err);
     if (r)
         return r;
-    sort_rows(s, p.order);
+    p.order = sort_rows(s, p.order, p.spare);
     for (uint64_t i = 0; i < s->n_rows; i++)
         p.id[i] = (uint32_t)(p.order[i].key >> 32);
     bool bitmap = bitmap_is_smaller(p.id, s->n_rows);

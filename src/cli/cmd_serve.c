@@ -187,6 +187,7 @@ static int run(void *options, struct fk_opt_list *args)
     complete_limits(&o->limits, fk_limit_table, fk_limit_count);
     complete_limits(&o->http, fk_http_limit_table, fk_http_limit_count);
     fk_signals_block(); // before any thread is there
+    fk_process_keep_memory();
     (void)fk_process_raise_fds(1 << 16, NULL, NULL);
     begin_self(&s);
     int r = open_store(&s, &err);

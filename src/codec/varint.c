@@ -48,7 +48,7 @@ size_t fk_varint_count(const uint8_t *p, size_t n)
     return count;
 }
 
-uint8_t *fk_varint_write(uint8_t *to, uint64_t v)
+uint8_t *fk_varint_write_slow_(uint8_t *to, uint64_t v)
 {
     while (v >= 0x80) {
         *to++ = (uint8_t)(v | 0x80);

@@ -43,8 +43,22 @@ static inline size_t fk_varint_size(uint64_t v)
 {
     return ((size_t)fk_bit_width(v | 1) + 6) / 7;
 }
+uint8_t *fk_varint_write_slow_(uint8_t *to, uint64_t v);
+
 // Writes v to `to` (room for FK_VARINT_MAX bytes): the place after it.
-uint8_t *fk_varint_write(uint8_t *to, uint64_t v);
+static inline uint8_t *fk_varint_write(uint8_t *to, uint64_t v)
+{
+    if (FK_LIKELY(v < 0x80)) {
+        *to = (uint8_t)v;
+        return to + 1;
+    }
+    if (FK_LIKELY(v < 0x4000)) {
+        to[0] = (uint8_t)(v | 0x80);
+        to[1] = (uint8_t)(v >> 7);
+        return to + 2;
+    }
+    return fk_varint_write_slow_(to, v);
+}
 void fk_buf_varint(struct fk_buf *b, uint64_t v);
 // varint length, then the bytes
 void fk_buf_sized(struct fk_buf *b, struct fk_str s);

@@ -147,9 +147,8 @@ void fk_dict_view(const struct fk_dict *d, struct fk_symbols *ret)
     };
 }
 
-int fk_dict_string(struct fk_dict *d, struct fk_str s, uint32_t *ret)
+static int string_of(struct fk_dict *d, struct fk_str s, uint64_t h, uint32_t *ret)
 {
-    uint64_t h = fk_hash_str(s);
     const struct fk_str *have = d->column[STRING].v;
     for (uint32_t at = fk_map_first(&d->strings, h); at != FK_NONE;
          at = fk_map_next(&d->strings, h, at))
@@ -166,10 +165,37 @@ int fk_dict_string(struct fk_dict *d, struct fk_str s, uint32_t *ret)
     return 0;
 }
 
-int fk_dict_function(struct fk_dict *d, const struct fk_function *f, uint32_t *ret)
+int fk_dict_string(struct fk_dict *d, struct fk_str s, uint32_t *ret)
 {
-    uint64_t h = fk_hash_u64((uint64_t)f->name << 32 | f->system_name) ^
-                 fk_hash_u64((uint64_t)f->file << 32 ^ (uint64_t)f->start_line ^ 0x5bd1e995u);
+    return string_of(d, s, fk_hash_str(s), ret);
+}
+
+int fk_dict_strings(struct fk_dict *d, const struct fk_str *s, uint32_t n, uint32_t *ret)
+{
+    uint64_t h[FK_DICT_BATCH];
+    for (uint32_t i = 0; i < n; i++)
+        fk_map_prefetch(&d->strings, h[i] = fk_hash_str(s[i]));
+    const struct fk_str *have = d->column[STRING].v;
+    for (uint32_t i = 0; i < n; i++)
+        if ((ret[i] = fk_map_guess(&d->strings, h[i])) != FK_NONE)
+            __builtin_prefetch(&have[ret[i]]);
+    for (uint32_t i = 0; i < n; i++)
+        if (ret[i] != FK_NONE)
+            __builtin_prefetch(have[ret[i]].p);
+    for (uint32_t i = 0; i < n; i++)
+        if (string_of(d, s[i], h[i], &ret[i]))
+            return -FK_E_NOMEM;
+    return 0;
+}
+
+static uint64_t hash_function(const struct fk_function *f)
+{
+    return fk_hash_u64((uint64_t)f->name << 32 | f->system_name) ^
+           fk_hash_u64((uint64_t)f->file << 32 ^ (uint64_t)f->start_line ^ 0x5bd1e995u);
+}
+
+static int function_of(struct fk_dict *d, const struct fk_function *f, uint64_t h, uint32_t *ret)
+{
     const struct fk_function *have = d->column[FUNCTION].v;
     for (uint32_t at = fk_map_first(&d->functions, h); at != FK_NONE;
          at = fk_map_next(&d->functions, h, at)) {
@@ -185,6 +211,26 @@ int fk_dict_function(struct fk_dict *d, const struct fk_function *f, uint32_t *r
         return -FK_E_NOMEM;
     column_put(d, FUNCTION, f, 1);
     *ret = id;
+    return 0;
+}
+
+int fk_dict_function(struct fk_dict *d, const struct fk_function *f, uint32_t *ret)
+{
+    return function_of(d, f, hash_function(f), ret);
+}
+
+int fk_dict_functions(struct fk_dict *d, const struct fk_function *f, uint32_t n, uint32_t *ret)
+{
+    uint64_t h[FK_DICT_BATCH];
+    for (uint32_t i = 0; i < n; i++)
+        fk_map_prefetch(&d->functions, h[i] = hash_function(&f[i]));
+    const struct fk_function *have = d->column[FUNCTION].v;
+    for (uint32_t i = 0; i < n; i++)
+        if ((ret[i] = fk_map_guess(&d->functions, h[i])) != FK_NONE)
+            __builtin_prefetch(&have[ret[i]]);
+    for (uint32_t i = 0; i < n; i++)
+        if (function_of(d, &f[i], h[i], &ret[i]))
+            return -FK_E_NOMEM;
     return 0;
 }
 
@@ -229,10 +275,9 @@ static bool same_lines(const struct fk_line *a, const struct fk_line *b, uint32_
     return true;
 }
 
-int fk_dict_location(struct fk_dict *d, const struct fk_location *loc, const struct fk_line *lines,
-                     uint32_t *ret)
+static int location_of(struct fk_dict *d, const struct fk_location *loc,
+                       const struct fk_line *lines, uint64_t h, uint32_t *ret)
 {
-    uint64_t h = hash_location(loc, lines);
     const struct fk_location *have = d->column[LOCATION].v;
     for (uint32_t at = fk_map_first(&d->locations, h); at != FK_NONE;
          at = fk_map_next(&d->locations, h, at)) {
@@ -254,6 +299,32 @@ int fk_dict_location(struct fk_dict *d, const struct fk_location *loc, const str
     column_put(d, LINE, lines, loc->line_count);
     column_put(d, LOCATION, &l, 1);
     *ret = id;
+    return 0;
+}
+
+int fk_dict_location(struct fk_dict *d, const struct fk_location *loc, const struct fk_line *lines,
+                     uint32_t *ret)
+{
+    return location_of(d, loc, lines, hash_location(loc, lines), ret);
+}
+
+int fk_dict_locations(struct fk_dict *d, const struct fk_location *loc, const struct fk_line *lines,
+                      uint32_t n, uint32_t *ret)
+{
+    uint64_t h[FK_DICT_BATCH];
+    for (uint32_t i = 0; i < n; i++)
+        fk_map_prefetch(&d->locations, h[i] = hash_location(&loc[i], lines + loc[i].line_begin));
+    const struct fk_location *have = d->column[LOCATION].v;
+    const struct fk_line *line = d->column[LINE].v;
+    for (uint32_t i = 0; i < n; i++)
+        if ((ret[i] = fk_map_guess(&d->locations, h[i])) != FK_NONE)
+            __builtin_prefetch(&have[ret[i]]);
+    for (uint32_t i = 0; i < n; i++)
+        if (ret[i] != FK_NONE)
+            __builtin_prefetch(&line[have[ret[i]].line_begin]);
+    for (uint32_t i = 0; i < n; i++)
+        if (location_of(d, &loc[i], lines + loc[i].line_begin, h[i], &ret[i]))
+            return -FK_E_NOMEM;
     return 0;
 }
 

@@ -240,6 +240,14 @@ int fk_dict_mapping(struct fk_dict *d, const struct fk_mapping *m, uint32_t *ret
 // line_begin of *loc is ignored; lines[loc->line_count] are its lines.
 int fk_dict_location(struct fk_dict *d, const struct fk_location *loc, const struct fk_line *lines,
                      uint32_t *ret);
+// The same for up to FK_DICT_BATCH at once: a large dictionary misses the caches at every step, and
+// here these misses overlap. line_begin of loc[i] says where in lines[] its lines are. After
+// -FK_E_NOMEM some of them may have been added.
+#define FK_DICT_BATCH 16
+int fk_dict_strings(struct fk_dict *d, const struct fk_str *s, uint32_t n, uint32_t *ret);
+int fk_dict_functions(struct fk_dict *d, const struct fk_function *f, uint32_t n, uint32_t *ret);
+int fk_dict_locations(struct fk_dict *d, const struct fk_location *loc, const struct fk_line *lines,
+                      uint32_t n, uint32_t *ret);
 int fk_dict_stack(struct fk_dict *d, const uint32_t *frames, uint32_t n, uint32_t *ret);
 // attrs need not be sorted (they are sorted in place); n = 0 gives set 0.
 int fk_dict_set(struct fk_dict *d, struct fk_attr *attrs, uint32_t n, uint32_t *ret);
@@ -256,6 +264,8 @@ int fk_remap_mapping(struct fk_remap *r, uint32_t from, uint32_t *ret);
 int fk_remap_location(struct fk_remap *r, uint32_t from, uint32_t *ret);
 int fk_remap_stack(struct fk_remap *r, uint32_t from, uint32_t *ret);
 int fk_remap_set(struct fk_remap *r, uint32_t from, uint32_t *ret);
+// fk_remap_stack for the stacks of n rows at once, which is faster. After -FK_E_NOMEM start anew.
+int fk_remap_stacks(struct fk_remap *r, const uint32_t *from, uint64_t n, uint32_t *ret);
 
 // Makes a profile row by row. Symbols through fk_builder_dict(). Not for several threads.
 struct fk_builder;

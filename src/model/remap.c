@@ -2,9 +2,12 @@
 // Carrying one source's symbols into a dictionary, each only when a row asks for it.
 #include "model/model.h"
 
+#define WANTED (FK_NONE - 1) // on the list of those to be mapped; never an id
+
 struct ids {
     uint32_t *v; // FK_NONE: not yet mapped
     size_t cap;
+    FK_VEC(uint32_t) wanted;
 };
 
 struct fk_remap {
@@ -26,8 +29,10 @@ void fk_remap_free(struct fk_remap *r)
     if (!r)
         return;
     struct ids *all[] = {&r->string, &r->function, &r->mapping, &r->location, &r->stack, &r->set};
-    for (size_t i = 0; i < FK_COUNTOF(all); i++)
+    for (size_t i = 0; i < FK_COUNTOF(all); i++) {
         fk_free(all[i]->v);
+        fk_vec_free(&all[i]->wanted);
+    }
     fk_vec_free(&r->frames);
     fk_vec_free(&r->lines);
     fk_vec_free(&r->attrs);
@@ -36,6 +41,7 @@ void fk_remap_free(struct fk_remap *r)
 
 static int ids_start(struct ids *x, size_t n)
 {
+    x->wanted.n = 0;
     if (n > x->cap) {
         uint32_t *v = fk_reallocarray(x->v, n, sizeof(*v));
         if (!v)
@@ -165,5 +171,131 @@ int fk_remap_set(struct fk_remap *r, uint32_t from, uint32_t *ret)
             return -FK_E_NOMEM;
     }
     *ret = *id;
+    return 0;
+}
+
+// ---- many at once: what the rows reach is listed first, then mapped floor by floor ----
+
+static int want(struct ids *x, uint32_t id)
+{
+    if (id == FK_NONE || x->v[id] != FK_NONE)
+        return 0;
+    x->v[id] = WANTED;
+    return fk_vec_push(&x->wanted, id);
+}
+
+static int want_symbols(struct fk_remap *r, const uint32_t *stack, uint64_t n)
+{
+    const struct fk_symbols *s = r->from;
+    int failed = 0;
+    for (uint64_t i = 0; i < n; i++)
+        if (r->stack.v[stack[i]] == FK_NONE)
+            for (uint32_t f = s->stack_begin[stack[i]]; f < s->stack_begin[stack[i] + 1]; f++)
+                failed |= want(&r->location, s->frame[f]);
+    for (size_t i = 0; i < r->location.wanted.n; i++) {
+        const struct fk_location *l = &s->location[r->location.wanted.v[i]];
+        for (uint32_t k = 0; k < l->line_count; k++)
+            failed |= want(&r->function, s->line[l->line_begin + k].function);
+    }
+    for (size_t i = 0; i < r->function.wanted.n; i++) {
+        const struct fk_function *f = &s->function[r->function.wanted.v[i]];
+        failed |= want(&r->string, f->name) | want(&r->string, f->system_name) |
+                  want(&r->string, f->file);
+    }
+    return failed ? -FK_E_NOMEM : 0;
+}
+
+// The next of the wanted ids, at most a batch.
+static uint32_t batch_of(const struct ids *x, size_t at)
+{
+    return (uint32_t)FK_MIN(x->wanted.n - at, (size_t)FK_DICT_BATCH);
+}
+
+static void settle(struct ids *x, size_t at, uint32_t n, const uint32_t *id)
+{
+    for (uint32_t i = 0; i < n; i++)
+        x->v[x->wanted.v[at + i]] = id[i];
+}
+
+static int map_strings(struct fk_remap *r)
+{
+    struct fk_str s[FK_DICT_BATCH];
+    uint32_t id[FK_DICT_BATCH], n;
+    for (size_t at = 0; at < r->string.wanted.n; at += n) {
+        n = batch_of(&r->string, at);
+        for (uint32_t i = 0; i < n; i++)
+            s[i] = r->from->string[r->string.wanted.v[at + i]];
+        if (fk_dict_strings(r->to, s, n, id))
+            return -FK_E_NOMEM;
+        settle(&r->string, at, n, id);
+    }
+    r->string.wanted.n = 0;
+    return 0;
+}
+
+static int map_functions(struct fk_remap *r)
+{
+    struct fk_function f[FK_DICT_BATCH];
+    uint32_t id[FK_DICT_BATCH], n;
+    const uint32_t *string = r->string.v;
+    for (size_t at = 0; at < r->function.wanted.n; at += n) {
+        n = batch_of(&r->function, at);
+        for (uint32_t i = 0; i < n; i++) {
+            const struct fk_function *g = &r->from->function[r->function.wanted.v[at + i]];
+            f[i] = (struct fk_function){string[g->name], string[g->system_name], string[g->file],
+                                        g->start_line};
+        }
+        if (fk_dict_functions(r->to, f, n, id))
+            return -FK_E_NOMEM;
+        settle(&r->function, at, n, id);
+    }
+    r->function.wanted.n = 0;
+    return 0;
+}
+
+// A location with its lines, in terms of the dictionary.
+static int take_location(struct fk_remap *r, uint32_t from, struct fk_location *ret)
+{
+    struct fk_location l = r->from->location[from];
+    uint32_t begin = (uint32_t)r->lines.n;
+    if (fk_remap_mapping(r, l.mapping, &l.mapping) || fk_vec_reserve(&r->lines, l.line_count))
+        return -FK_E_NOMEM;
+    for (uint32_t k = 0; k < l.line_count; k++) {
+        struct fk_line line = r->from->line[l.line_begin + k];
+        if (line.function != FK_NONE)
+            line.function = r->function.v[line.function];
+        r->lines.v[begin + k] = line;
+    }
+    r->lines.n += l.line_count;
+    l.line_begin = begin;
+    *ret = l;
+    return 0;
+}
+
+static int map_locations(struct fk_remap *r)
+{
+    struct fk_location l[FK_DICT_BATCH];
+    uint32_t id[FK_DICT_BATCH], n;
+    for (size_t at = 0; at < r->location.wanted.n; at += n) {
+        n = batch_of(&r->location, at);
+        r->lines.n = 0;
+        for (uint32_t i = 0; i < n; i++)
+            if (take_location(r, r->location.wanted.v[at + i], &l[i]))
+                return -FK_E_NOMEM;
+        if (fk_dict_locations(r->to, l, r->lines.v, n, id))
+            return -FK_E_NOMEM;
+        settle(&r->location, at, n, id);
+    }
+    r->location.wanted.n = 0;
+    return 0;
+}
+
+int fk_remap_stacks(struct fk_remap *r, const uint32_t *from, uint64_t n, uint32_t *ret)
+{
+    if (want_symbols(r, from, n) || map_strings(r) || map_functions(r) || map_locations(r))
+        return -FK_E_NOMEM;
+    for (uint64_t i = 0; i < n; i++)
+        if (fk_remap_stack(r, from[i], &ret[i]))
+            return -FK_E_NOMEM;
     return 0;
 }

@@ -34,7 +34,7 @@ int fk_loop_new(const struct fk_clock *clock, struct fk_loop **ret, struct fk_er
     fk_mutex_init(&l->lock, FK_RANK_LOOP);
     l->bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     l->epoll = epoll_create1(EPOLL_CLOEXEC);
-    struct epoll_event bell = {.events = EPOLLIN, .data.ptr = NULL};
+    struct epoll_event bell = {.events = EPOLLIN | EPOLLET, .data.ptr = NULL};
     if (l->bell < 0 || l->epoll < 0 || epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->bell, &bell)) {
         int sys = errno;
         fk_loop_free(l);
@@ -116,24 +116,13 @@ static void ring(struct fk_loop *l)
     while (n < 0 && errno == EINTR); // EAGAIN: it rings already
 }
 
-static void silence(struct fk_loop *l)
-{
-    uint64_t n;
-    ssize_t r;
-    do
-        r = read(l->bell, &n, sizeof(n));
-    while (r < 0 && errno == EINTR);
-}
-
 static void tell_events(struct fk_loop *l, int n)
 {
     l->event_n = n;
     for (l->event = 0; l->event < l->event_n;) {
         struct epoll_event e = l->events[l->event++];
         struct fk_loop_fd *f = e.data.ptr;
-        if (!f)
-            silence(l);
-        else if (e.events)
+        if (f && e.events) // the bell only wakes; it is edge-triggered and never read
             f->on(f->arg, from_epoll(e.events));
     }
     l->event = l->event_n = 0;

@@ -146,9 +146,9 @@ int fk_pool_submit(struct fk_pool *p, enum fk_work_class cls, void (*run)(void *
         q->refused++;
     } else {
         q->ring[(q->head + q->n++) % q->cap] = (struct work){run, arg};
-        fk_cond_signal(&p->work);
     }
     fk_mutex_unlock(&p->lock);
+    fk_cond_signal(&p->work); // outside: the woken one finds the lock free
     if (stopping)
         return fk_fail(err, FK_E_STOPPED, "the process is stopping");
     if (full)

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -174,4 +175,11 @@ void fk_host_name(char *to, size_t n)
     if (gethostname(to, n))
         to[0] = '\0';
     to[n - 1] = '\0'; // a cut name need not end
+}
+
+void fk_process_keep_memory(void)
+{
+    mallopt(M_TRIM_THRESHOLD, 4 << 20);
+    mallopt(M_TOP_PAD, 1 << 20);
+    mallopt(M_MMAP_THRESHOLD, 4 << 20);
 }

@@ -73,6 +73,23 @@ void fk_mutex_unlock(struct fk_mutex *m)
     must(pthread_mutex_unlock(&m->m));
 }
 
+void fk_event_init(struct fk_event *e)
+{
+    must(sem_init(&e->s, 0, 0));
+}
+
+void fk_event_set(struct fk_event *e)
+{
+    must(sem_post(&e->s));
+}
+
+void fk_event_wait(struct fk_event *e)
+{
+    while (sem_wait(&e->s))
+        must(errno == EINTR ? 0 : errno);
+    must(sem_destroy(&e->s));
+}
+
 void fk_cond_init(struct fk_cond *c)
 {
     pthread_condattr_t attr;

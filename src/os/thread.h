@@ -9,6 +9,7 @@
 #include "base/base.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 
 // The order of locks, outermost first. Rooms may use ranks in between (write FK_RANK_STORE + 1).
@@ -48,6 +49,16 @@ void fk_cond_wait(struct fk_cond *c, struct fk_mutex *m);
 bool fk_cond_wait_until(struct fk_cond *c, struct fk_mutex *m, int64_t mono_ns);
 void fk_cond_signal(struct fk_cond *c);
 void fk_cond_broadcast(struct fk_cond *c);
+
+// Told once by one thread, waited for once by another, which may then let it go at once: cheaper
+// than a condition under a mutex, and what was written before the telling is seen after the wait.
+struct fk_event {
+    sem_t s;
+};
+
+void fk_event_init(struct fk_event *e);
+void fk_event_set(struct fk_event *e);
+void fk_event_wait(struct fk_event *e); // and destroys it
 
 // A running thread; the structure belongs to the caller and stays in place until joined.
 struct fk_thread {

@@ -95,10 +95,11 @@ static int write_segments(struct fk_store *s, struct batch *b, struct fk_err *er
     for (size_t from = 0, end; r == 0 && from < b->n; from = end) {
         end = tenant_run(b, from);
         fk_buf_clear(&b->segment);
+        fk_buf_fill(&b->segment, 0, FK_PACK_FRAME);
         r = fk_segment_put(&b->segment, b->record + from, end - from, b->v[from]->tenant, err);
         bool no_sync = end < b->n || (s->opts.plant & FK_PLANT_NO_SYNC);
         if (r == 0) // one sync for all: that of the last tenant's frame
-            r = fk_pack_append(s->pack, fk_buf_view(&b->segment),
+            r = fk_pack_append(s->pack, &b->segment,
                                (no_sync ? FK_PACK_NO_SYNC : 0u) | (from ? FK_PACK_MORE : 0u), err);
         s->head->pack_bytes += r == 0 ? b->segment.n : 0;
     }
@@ -272,9 +273,9 @@ static int enqueue(struct fk_store *s, struct append *a, struct fk_err *err)
             s->first = a;
         s->last = a;
         s->waiting_bytes += a->record.n;
-        fk_cond_signal(&s->queue_filled);
     }
     fk_mutex_unlock(&s->queue_lock);
+    fk_cond_signal(&s->queue_filled); // outside: the woken one finds the lock free
     return stopping
                ? fk_fail(err, FK_E_STOPPED, "the server is shutting down; send the profile again")
                : 0;
@@ -306,9 +307,7 @@ int fk_store_append(struct fk_store *s, struct fk_str tenant, const struct fk_en
 }
 
 struct waiting {
-    struct fk_mutex lock;
-    struct fk_cond cond;
-    bool over;
+    struct fk_event over;
     int code;
     struct fk_id id;
     struct fk_err err;
@@ -317,37 +316,27 @@ struct waiting {
 static void on_done(void *arg, int code, struct fk_id id, const struct fk_err *err)
 {
     struct waiting *w = arg;
-    fk_mutex_lock(&w->lock);
-    w->over = true;
     w->code = code;
     w->id = id;
     if (err)
         w->err = *err;
-    fk_cond_signal(&w->cond);
-    fk_mutex_unlock(&w->lock);
+    fk_event_set(&w->over);
 }
 
 int fk_store_append_wait(struct fk_store *s, struct fk_str tenant, const struct fk_entry *entry,
                          const struct fk_profile *profile, struct fk_id *ret, struct fk_err *err)
 {
     struct waiting w = {0};
-    fk_mutex_init(&w.lock, FK_RANK_LEAF);
-    fk_cond_init(&w.cond);
+    fk_event_init(&w.over);
     int r = fk_store_append(s, tenant, entry, profile, on_done, &w, err);
-    if (r == 0) {
-        fk_mutex_lock(&w.lock);
-        while (!w.over)
-            fk_cond_wait(&w.cond, &w.lock);
-        fk_mutex_unlock(&w.lock);
-        r = w.code;
-        if (r && err)
-            *err = w.err;
-        if (r == 0)
-            *ret = w.id;
-    }
-    fk_cond_destroy(&w.cond);
-    fk_mutex_destroy(&w.lock);
-    return r;
+    if (r)
+        return r;
+    fk_event_wait(&w.over);
+    if (w.code && err)
+        *err = w.err;
+    if (w.code == 0)
+        *ret = w.id;
+    return w.code;
 }
 
 static int deliver(void *arg, struct fk_str tenant, const struct fk_entry *entry,

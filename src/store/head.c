@@ -240,9 +240,8 @@ static int remap_rows(struct fk_head *h, const struct fk_profile *p, struct fk_e
     x->has_sets = false;
     x->has_obs = p->obs_begin != NULL;
     x->has_times = p->time_ns != NULL;
-    for (uint64_t i = 0; i < p->n_rows; i++)
-        if (fk_remap_stack(h->remap, p->stack[i], &x->stack[i]))
-            return fk_fail_nomem(err);
+    if (fk_remap_stacks(h->remap, p->stack, p->n_rows, x->stack))
+        return fk_fail_nomem(err);
     for (uint64_t i = 0; p->set && i < p->n_rows; i++) {
         if (fk_remap_set(h->remap, p->set[i], &x->set[i]))
             return fk_fail_nomem(err);

@@ -7,7 +7,7 @@
 #include "store/store_int.h"
 
 #define HEAD_BYTES  64
-#define FRAME_BYTES 32
+#define FRAME_BYTES FK_PACK_FRAME
 #define STEP_BYTES  ((uint64_t)8 << 20)
 
 static const char pack_magic[8] = {'F', 'K', 'P', 'A', 'C', 'K', '\n', 0};
@@ -87,10 +87,10 @@ static int reserve(struct fk_pack *p, uint64_t need, struct fk_err *err)
     return r;
 }
 
-int fk_pack_append(struct fk_pack *p, struct fk_str segment, unsigned how, struct fk_err *err)
+int fk_pack_append(struct fk_pack *p, struct fk_buf *framed, unsigned how, struct fk_err *err)
 {
-    char frame[FRAME_BYTES];
-    uint64_t length = segment.n, sum = fk_hash_bytes(segment.p, segment.n),
+    char *frame = framed->p;
+    uint64_t length = framed->n - FRAME_BYTES, sum = fk_hash_bytes(frame + FRAME_BYTES, length),
              end = p->used + FRAME_BYTES + padded(length);
     int r = reserve(p, end, err);
     if (r) // nothing was written: the pack is as good as before
@@ -100,8 +100,7 @@ int fk_pack_append(struct fk_pack *p, struct fk_str segment, unsigned how, struc
     memcpy(frame + 16, &sum, 8);
     sum = fk_hash_bytes(frame, 24);
     memcpy(frame + 24, &sum, 8);
-    if ((r = fk_file_write_at(p->file, p->used, frame, sizeof(frame), err)) ||
-        (r = fk_file_write_at(p->file, p->used + FRAME_BYTES, segment.p, segment.n, err)) ||
+    if ((r = fk_file_write_at(p->file, p->used, frame, framed->n, err)) ||
         (!(how & FK_PACK_NO_SYNC) && (r = fk_file_fdatasync(p->file, err)))) {
         p->dead = true;
         return r;

@@ -37,7 +37,8 @@ enum fk_pack_how {
     FK_PACK_NO_SYNC = 1, // a later frame of the batch will
     FK_PACK_MORE = 2,    // not the first frame of its batch
 };
-int fk_pack_append(struct fk_pack *p, struct fk_str segment, unsigned how, struct fk_err *err);
+#define FK_PACK_FRAME 32 // bytes of room before the segment, which this fills
+int fk_pack_append(struct fk_pack *p, struct fk_buf *framed, unsigned how, struct fk_err *err);
 // Bytes by which the file grows when so many are appended in `frames` frames; p NULL or dead: a new
 // pack.
 uint64_t fk_pack_growth(const struct fk_pack *p, uint64_t bytes, size_t frames);
