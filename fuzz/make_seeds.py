@@ -79,6 +79,10 @@ def made():
 def made_text():
     yield 'fuzz_pyroscope', [b'\0a;b\na;c\n\n', b'\1' + bytes.fromhex('00000102616200020163010001640200'),
                              b'\2' + bytes.fromhex('000001016100020162010001630200')]
+    yield 'fuzz_perf_script', [
+        b'# captured on: Thu Jul  7 20:48:39 2016\n# event : name = x, sample_freq } = 99\n'
+        b'a b 1/2 [003] 4.5: 6 cpu-clock:u: \n\t ff f+0x1 (/x (deleted))\n  f.c:12\n\t 1 [unknown] ([unknown])\n\n',
+        b'   x 1 2.5: 3 cycles:  1 f (x)\nx 1 y:z:\n7 g (inlined)\nstray\n']
 
 
 def made_http():
@@ -223,7 +227,7 @@ def copied():
     corpus = os.environ.get('FK_CORPUS') or os.path.join(HERE, '../../shared/corpus')
     for target, folders in (('fuzz_pprof', ('pprof', 'pprof-malformed')), ('fuzz_folded', ('folded',)),
                             ('fuzz_json', ('speedscope', 'cpuprofile', 'flamebearer')),
-                            ('fuzz_inflate', ('pprof', 'pprof-malformed'))):
+                            ('fuzz_inflate', ('pprof', 'pprof-malformed')), ('fuzz_perf_script', ('perf-script',))):
         for folder in folders:
             path = os.path.join(corpus, folder)
             for name in sorted(os.listdir(path)) if os.path.isdir(path) else ():

@@ -8,5 +8,7 @@
 int fk_lines_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
 int fk_trie_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
 int fk_tree_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
+int fk_perf_script_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
+bool fk_perf_script_looks(struct fk_str head, bool whole);
 
 #endif

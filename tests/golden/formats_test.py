@@ -85,6 +85,35 @@ def check_misc(got, name, corpus):
     yield 'taken for a profile' # none of them is one
 
 
+# ---- perf script ----
+
+def unknown(frame):
+    return '[unknown]' if re.match(r'0x[0-9a-f]+$', frame) else frame
+
+
+@covers('perf-script')
+def check_perf(got, name, corpus):
+    want = {e['event']: e for e in load_oracle(corpus, 'perf-script', name)['events']}
+    for p in got['profiles']:
+        e = want.pop(p.labels['event'], None)
+        if not e:
+            yield f"event {p.labels['event']} is not there"
+            continue
+        if len(p.rows) != e['samples']:
+            yield f"{len(p.rows)} samples, not {e['samples']}"
+        columns = {t['type']: k for k, t in enumerate(p.types)}
+        count = columns.get('samples', columns.get('events', 0))
+        if e['period_sum'] is not None and p.total(1 - count) != e['period_sum']:
+            yield f"periods {p.total(1 - count)}, not {e['period_sum']}"
+        self_, cum = p.tops(count, unknown)
+        yield from compare('self', self_, e['top_self'])
+        yield from compare('cum', cum, e['top_cum'])
+        comms = collections.Counter(r[2].get('thread') for r in p.rows)
+        if any(comms[text(c)] != n for c, n in e['comms'].items()) or len({r[2].get('tid') for r in p.rows}) != e['n_tids']:
+            yield f'threads {comms}'
+    yield from (f'event {e} is missing' for e in want)
+
+
 # ---- the whole ----
 
 def check_file(helper, corpus, folder, name):
