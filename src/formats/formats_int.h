@@ -29,9 +29,11 @@ struct fk_format_row {
 const struct fk_format_row *fk_format_row(enum fk_format f); // NULL: no such
 bool fk_pprof_looks(struct fk_str head, bool whole);
 bool fk_folded_looks(struct fk_str head, bool whole);
+bool fk_otlp_looks(struct fk_str head, bool whole);
 
 int fk_pprof_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
 int fk_folded_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
+int fk_otlp_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
 int fk_pprof_encode(const struct fk_profile *p, const struct fk_encode_opts *opts,
                     struct fk_out out, struct fk_err *err);
 int fk_folded_encode(const struct fk_profile *p, const struct fk_encode_opts *opts,
