@@ -7,54 +7,9 @@ Input: the given pprof, else one of 500 stacks of up to 20 frames, made here; th
 Printed: acknowledged profiles a second, the server's processor time a profile, time to acknowledgement beside a bare fdatasync loop
 on the same disk in the same run, stored bytes a sample, resident memory. Ratios within one run are what to compare.
 """
-import json, os, random, subprocess, sys, tempfile, threading, time, urllib.request
+import json, os, subprocess, sys, tempfile, threading, time, urllib.request
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../tests/fault'))
-from server import Client, Server
-
-
-def made_profile(binary, tmp):
-    """A pprof by the program itself, from folded text."""
-    rng = random.Random(7)
-    stacks = {';'.join(f'pkg{rng.randrange(12)}.func{rng.randrange(300)}' for _ in range(rng.randrange(3, 20))): rng.randrange(1, 90)
-              for _ in range(500)}
-    text = os.path.join(tmp, 'made.folded')
-    with open(text, 'w') as f:
-        f.writelines(f'{stack} {n}\n' for stack, n in stacks.items())
-    folder = os.path.join(tmp, 'made')
-    receipt = subprocess.run([binary, 'push', '--data', folder, '--json', '--labels', '{service_name="made"}', text], check=True,
-                             stdout=subprocess.PIPE).stdout
-    out = os.path.join(tmp, 'made.pb.gz')
-    subprocess.run([binary, 'export', '--data', folder, json.loads(receipt)['profiles'][0]['id'], '--format', 'pprof', '--output', out],
-                   check=True, stderr=subprocess.DEVNULL)
-    return out
-
-
-def cpu_seconds(pid):
-    with open(f'/proc/{pid}/stat') as f:
-        fields = f.read().rsplit(')', 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
-
-
-def resident(pid):
-    with open(f'/proc/{pid}/status') as f:
-        return next(int(line.split()[1]) for line in f if line.startswith('RssAnon')) / 1024
-
-
-def syncs(folder, seconds=1.0):
-    """Milliseconds of each append of 32 KiB and fdatasync to a preallocated file."""
-    path, took = os.path.join(folder, 'floor'), []
-    fd = os.open(path, os.O_CREAT | os.O_RDWR)
-    os.posix_fallocate(fd, 0, 64 << 20)
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        began = time.monotonic()
-        os.pwrite(fd, b'x' * 32768, len(took) % 2000 * 32768)
-        os.fdatasync(fd)
-        took.append((time.monotonic() - began) * 1000)
-    os.close(fd)
-    os.unlink(path)
-    return sorted(took)
+from common import Client, Server, cpu_seconds, made_profile, resident, share, syncs
 
 
 def push(port, body, numbers, took):
@@ -94,11 +49,10 @@ def main(args):
             status = json.load(answer)
         server.stop()
     took.sort()
-    at = lambda v, share: v[min(int(len(v) * share), len(v) - 1)]
     print(f'{pushes} pushes of {len(body)} bytes over {connections} connections from one Python process')
     print(f'{pushes / seconds:.0f} acknowledged a second, {cpu / pushes * 1e6:.0f} us of processor time each')
-    print(f'acknowledged after ms: p50 {at(took, .5):.2f} p99 {at(took, .99):.2f}; bare fdatasync of 32 KiB: '
-          f'p50 {at(floor, .5):.2f} p99 {at(floor, .99):.2f}; ratio of the medians {at(took, .5) / at(floor, .5):.1f}')
+    print(f'acknowledged after ms: p50 {share(took, .5):.2f} p99 {share(took, .99):.2f}; bare fdatasync of 32 KiB: '
+          f'p50 {share(floor, .5):.2f} p99 {share(floor, .99):.2f}; ratio of the medians {share(took, .5) / share(floor, .5):.1f}')
     print(f"stored: {status['block_bytes'] / max(status['samples'], 1):.2f} bytes a sample in {status['blocks']} block; "
           f'own memory after the pushes {memory:.0f} MiB')
     return 0
