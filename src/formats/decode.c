@@ -66,19 +66,26 @@ int fk_entry_of_profile(const struct fk_profile *p, struct fk_arena *arena, stru
     return 0;
 }
 
-int fk_decoding_deliver_labelled(const struct fk_decoding *d, struct fk_profile *p,
-                                 const struct fk_labels *labels, struct fk_err *err)
+int fk_decoding_deliver_events(const struct fk_decoding *d, struct fk_profile *p,
+                               const struct fk_labels *labels, uint64_t events, struct fk_err *err)
 {
     struct fk_entry entry;
     int rc = fk_entry_of_profile(p, d->arena, &entry, err);
     if (rc)
         return rc;
     entry.labels = *labels;
+    entry.samples = events;
     if (d->report) {
         d->report->profiles++;
-        d->report->rows += p->n_rows;
+        d->report->rows += events;
     }
     return d->each.on(d->each.arg, &entry, p, err);
+}
+
+int fk_decoding_deliver_labelled(const struct fk_decoding *d, struct fk_profile *p,
+                                 const struct fk_labels *labels, struct fk_err *err)
+{
+    return fk_decoding_deliver_events(d, p, labels, p->n_rows, err);
 }
 
 int fk_decoding_deliver(const struct fk_decoding *d, struct fk_profile *p, struct fk_err *err)

@@ -8,7 +8,6 @@ static const struct {
     const char *name;
     enum fk_error code;
 } others[] = {
-    {{"FLR\0", 4}, "a JFR recording, which is not read yet", FK_E_UNSUPPORTED},
     {{"PERFILE2", 8},
      "a perf.data file; send the output of `perf script` folded, or pprof",
      FK_E_UNSUPPORTED},

@@ -82,6 +82,9 @@ struct fk_decode_opts {
     uint64_t sample_rate;
     struct fk_str type, unit; // of the column; empty: samples/count
     struct fk_str time_type;  // of the added column; empty: cpu
+    // JFR only. Pyroscope's LabelsSnapshot that came beside it, compressed or not; empty: none.
+    // sample_rate, where given, is that of its execution and wall clock samples.
+    struct fk_str jfr_labels;
 };
 struct fk_decode_opts fk_decode_opts_push(const struct fk_limits *l);
 struct fk_decode_opts fk_decode_opts_upload(const struct fk_limits *l);

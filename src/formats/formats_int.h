@@ -29,8 +29,10 @@ struct fk_format_row {
 const struct fk_format_row *fk_format_row(enum fk_format f); // NULL: no such
 bool fk_pprof_looks(struct fk_str head, bool whole);
 bool fk_folded_looks(struct fk_str head, bool whole);
+bool fk_jfr_looks(struct fk_str head, bool whole);
 bool fk_otlp_looks(struct fk_str head, bool whole);
 
+int fk_jfr_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
 int fk_pprof_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
 int fk_folded_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
 int fk_otlp_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
@@ -43,6 +45,9 @@ int fk_decoding_deliver(const struct fk_decoding *d, struct fk_profile *p, struc
 // The same with labels that the bytes give to this profile.
 int fk_decoding_deliver_labelled(const struct fk_decoding *d, struct fk_profile *p,
                                  const struct fk_labels *labels, struct fk_err *err);
+// The same; `events`: what the entry counts as its samples where rows have several observations.
+int fk_decoding_deliver_events(const struct fk_decoding *d, struct fk_profile *p,
+                               const struct fk_labels *labels, uint64_t events, struct fk_err *err);
 int fk_decoding_nomem(const struct fk_decoding *d, struct fk_err *err);
 // fk_format_detect on bytes that are not compressed.
 int fk_format_look(struct fk_str bytes, enum fk_format *ret, struct fk_err *err);

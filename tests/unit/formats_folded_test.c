@@ -236,7 +236,7 @@ static void detects(void **state)
         {{"go 1.22 trace\0\0\0", 16}, FK_FORMAT_UNKNOWN, "Go execution trace"},
         {{"/bin/x\0--y\0", 11}, FK_FORMAT_UNKNOWN, "command line"},
         {{"/bin/x", 6}, FK_FORMAT_UNKNOWN, "plain text"},
-        {{"FLR\0\0\2", 6}, FK_FORMAT_UNKNOWN, "JFR"},
+        {{"FLR\0\0\2", 6}, FK_FORMAT_JFR, NULL},
         {{"PERFILE2", 8}, FK_FORMAT_UNKNOWN, "perf.data"},
         {{"\x7f"
           "ELF\x02\x01",
