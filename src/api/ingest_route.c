@@ -85,7 +85,7 @@ static int complete_labels(struct ingest *x)
         named |= fk_str_eq(x->label[i].name, FK_S("service_name"));
     if (!named && add_label(x, FK_S("service_name"), x->app))
         return -FK_E_NOMEM;
-    if (named && x->ask.format == FK_FORMAT_FOLDED && add_label(x, FK_S("app_name"), x->app))
+    if (named && x->ask.format != FK_FORMAT_PPROF && add_label(x, FK_S("app_name"), x->app))
         return -FK_E_NOMEM;
     if (spy.n && add_label(x, FK_S("pyroscope_spy"), spy))
         return -FK_E_NOMEM;
@@ -218,9 +218,11 @@ static int parse_config(struct ingest *x, struct fk_str json, struct fk_err *err
 
 // ---- body ----
 
-// The parts of a form; *ret is the profile, .p NULL when there is none.
+// The parts of a form; *ret is the profile, .p NULL when there is none. A JFR comes as `jfr`, with
+// `labels` beside it.
 static int parse_form(struct ingest *x, struct fk_str *ret, struct fk_err *err)
 {
+    struct fk_str wanted = x->ask.format == FK_FORMAT_JFR ? FK_S("jfr") : FK_S("profile");
     struct fk_http_parts parts;
     struct fk_http_part part;
     int more, r = fk_http_parts_begin(&parts, x->c->content_type, x->c->request, x->c->arena, err);
@@ -228,8 +230,10 @@ static int parse_form(struct ingest *x, struct fk_str *ret, struct fk_err *err)
     if (r)
         return r;
     while ((more = fk_http_parts_next(&parts, &part, err)) == 1) {
-        if (fk_str_eq(part.name, FK_S("profile")))
+        if (fk_str_eq(part.name, wanted))
             *ret = part.bytes;
+        else if (x->ask.format == FK_FORMAT_JFR && fk_str_eq(part.name, FK_S("labels")))
+            x->ask.decode.jfr_labels = part.bytes;
         else if (fk_str_eq(part.name, FK_S("sample_type_config")) &&
                  (r = parse_config(x, part.bytes, err)))
             return r;
@@ -261,6 +265,12 @@ static int choose_format(struct ingest *x, uint64_t rate, struct fk_str *body, s
     struct fk_str format = fk_param(x->c, "format");
     bool form = fk_str_starts(fk_http_media_type(x->c->content_type), FK_S("multipart/"));
     *body = x->c->request;
+    if (fk_str_eq(format, FK_S("jfr"))) {
+        x->ask.format = FK_FORMAT_JFR;
+        // What the recording says of itself holds where the client says nothing.
+        x->ask.decode.sample_rate = fk_param(x->c, "sampleRate").n ? rate : 0;
+        return form ? parse_form(x, body, err) : 0;
+    }
     if (fk_str_eq(format, FK_S("pprof")) || form) {
         x->ask.format = FK_FORMAT_PPROF;
         x->ask.name = pprof_name;
@@ -310,6 +320,8 @@ static struct fk_seen_key key_of(const struct ingest *x, struct fk_str body)
     for (size_t i = 0; i < x->n_display; i++)
         h = fk_hash_u64(h * 31 + fk_hash_str(x->display[i][0]) * 31 +
                         fk_hash_str(x->display[i][1]));
+    if (x->ask.decode.jfr_labels.n)
+        h = fk_hash_u64(h * 31 + fk_hash_str(x->ask.decode.jfr_labels));
     return (struct fk_seen_key){h, fk_hash_str(body) ^ fk_hash_u64(body.n)};
 }
 

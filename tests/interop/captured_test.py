@@ -13,7 +13,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'fault'))
 from server import Client, Server
 
-LATER = {'jfr': 'JFR', 'speedscope': 'speedscope'}
+LATER = {'speedscope': 'speedscope'}
 OWN_HEADERS = {'host', 'content-length', 'transfer-encoding', 'connection', 'upgrade', 'http2-settings', 'te', 'expect'}
 
 
@@ -33,8 +33,6 @@ def reason_to_skip(want):
         return 'no write request'
     if 'grpc' in want.get('content_type', ''):
         return 'gRPC'
-    if 'jfr' in want:
-        return 'JFR'
     return LATER.get((want.get('query') or {}).get('format'))
 
 
@@ -84,8 +82,60 @@ def nanos(text):
     return int(seconds) * 10**9 + int((fraction or '0').ljust(9, '0'))
 
 
+# Event of a JFR -> name, type and unit of the count, of the amount, period type, what the amount is summed from.
+JFR = {
+    'jdk.ObjectAllocationInNewTLAB': ('memory', 'alloc_in_new_tlab_objects:count', 'alloc_in_new_tlab_bytes:bytes',
+                                      'space:bytes', 'tlabSize bytes'),
+    'profiler.LiveObject': ('memory', 'live:count', 'inuse_space:bytes', 'objects:count', 'allocationSize bytes'),
+    'jdk.JavaMonitorEnter': ('mutex', 'contentions:count', 'delay:nanoseconds', 'mutex:count', 'duration ns'),
+    'jdk.ThreadPark': ('block', 'contentions:count', 'delay:nanoseconds', 'block:count', 'duration ns'),
+}
+CPU = ('process_cpu', 'samples:count', 'cpu:nanoseconds', 'cpu:nanoseconds')
+WALL = ('wall', 'samples:count', 'wall:nanoseconds', 'wall:nanoseconds')
+
+
+def jfr_families(want):
+    """[(name, type of the count, of the amount, period type), [(labels, events, count, amount)]] of a recording."""
+    period = 10**9 // int(want['query']['sampleRate'])
+    for event, sets in want['jfr']['per_label_set'].items():
+        if event == 'jdk.ExecutionSample':
+            yield CPU, [(s['labels'], s['events'], s['events'], s['events'] * period) for s in sets]
+        elif event == 'profiler.WallClockSample':
+            yield WALL, [(s['labels'], s['events'], s['samples'], s['samples'] * period) for s in sets]
+            running = [(s['labels'], None, s.get('samples state STATE_RUNNABLE', 0)) for s in sets]
+            yield CPU, [(labels, n, count, count * period) for labels, n, count in running]
+        else:
+            yield JFR[event][:4], [(s['labels'], s['events'], s['events'], s[JFR[event][4]]) for s in sets]
+
+
+def jfr_profiles(want):
+    labels = {**want['name_labels'], 'service_name': want['app'], 'pyroscope_spy': want['query']['spyName'],
+              'jfr_event': want['jfr']['active_settings']['event'][0]}
+    for (name, count, amount, period), sets in jfr_families(want):
+        events = [s[1] for s in sets]
+        yield [(f'{name}:{count}:{period}', sum(s[2] for s in sets)), (f'{name}:{amount}:{period}', sum(s[3] for s in sets))], \
+            None if None in events else sum(events), labels, None
+
+
+def label_set_differences(client, want, new):
+    """Labels that came beside the recording select its samples."""
+    ids = {e['id'] for e in new}
+    for (name, count, amount, period), sets in jfr_families(want):
+        for labels, _, n, total in sets:
+            if not labels:
+                continue
+            query = ','.join(f'{k}="{v}"' for k, v in sorted(labels.items()))
+            for type_id, value in ((f'{name}:{count}:{period}', n), (f'{name}:{amount}:{period}', total)):
+                got = [client.get('/api/v1/top', id=e['id'], type=type_id, limit=1, **{f'attr.{k}': v for k, v in labels.items()})
+                       for e in client.entries(query='{%s}' % query, type=type_id) if e['id'] in ids]
+                if [g[1]['total'] for g in got] != [value]:
+                    yield f"{type_id} of {query}: {[g[1].get('total', g) for g in got]}, not {value}"
+
+
 def expected_profiles(want):
     """[(types with totals or [(None, total)], samples or None, labels, time or None)]"""
+    if 'jfr' in want:
+        yield from jfr_profiles(want)
     for p in want.get('profiles', []):
         yield [(t['profile_type'], t['total']) for t in p['types']], p['samples'], p['series_labels'], p.get('time_nanos')
     text = want.get('folded') or want.get('lines')
@@ -128,6 +178,8 @@ def check(server, client, base, want, known):
         faults, entry = min(fits, key=lambda f: len(f[0]))
         left.remove(entry)
         yield from faults
+    if 'jfr' in want:
+        yield from label_set_differences(client, want, new)
 
 
 def main(args):
