@@ -47,6 +47,7 @@ enum fk_api_flags {
     FK_API_HIDDEN = 16,     // not in the OpenAPI document
     FK_API_INGEST = 32,     // body, worker class ingest
     FK_API_RAW = 64,        // the handler answers c->res itself; not for local calls
+    FK_API_OTLP = 128,      // errors as google.rpc.Status
 };
 
 struct fk_api_endpoint {
@@ -62,6 +63,7 @@ extern const struct fk_api_endpoint fk_api_table[];
 extern const size_t fk_api_table_n;
 
 struct fk_api_seen; // recent pushes (seen.c)
+struct fk_seen_key;
 
 struct fk_api {
     struct fk_api_opts opts;
@@ -131,6 +133,11 @@ struct fk_store_ask {
     struct fk_str (*name)(
         void *arg, const struct fk_profile *p); // of the profile; NULL: from its sample types
     void *name_arg;
+    // One profile that is refused does not end the whole, which is counted instead.
+    bool one_by_one;
+    const struct fk_seen_key *seen; // of the whole: its profiles are stored once; NULL: always
+    uint64_t refused, repeated;
+    struct fk_err first_refusal;
 };
 struct fk_stored {
     struct fk_id id;
@@ -153,14 +160,24 @@ int fk_call_store(struct fk_api_call *c, struct fk_str bytes, struct fk_store_as
                   struct fk_receipt *to, struct fk_err *err);
 void fk_json_receipt(struct fk_json *w, const struct fk_receipt *r);
 
+// ---- OTLP (otlp_route.c) ----
+// The service: a request as it was decoded from its framing (JSON or protobuf, found out), the
+// response as JSON or protobuf appended to `to`. Profiles that are refused are told there; an error
+// when none could be taken.
+int fk_otlp_export(struct fk_api_call *c, struct fk_str message, bool json, struct fk_buf *to,
+                   struct fk_err *err);
+void fk_otlp_error(struct fk_api_call *c, int status, const struct fk_err *err);
+void fk_otlp_http_error(struct fk_http_res *res, int status, const struct fk_err *err);
+
 // ---- handlers ----
 fk_api_handler fk_api_profiles, fk_api_profile, fk_api_flamegraph, fk_api_top, fk_api_diff,
     fk_api_diff_top, fk_api_sandwich, fk_api_series, fk_api_heatmap, fk_api_export, fk_api_types,
     fk_api_services, fk_api_labels, fk_api_label_values, fk_api_upload, fk_api_status,
     fk_api_metrics, fk_api_ready, fk_api_health, fk_api_openapi, fk_api_buildinfo;
 
-fk_api_handler fk_api_ingest, fk_rpc_push, fk_rpc_select_stacktraces, fk_rpc_select_profile,
-    fk_rpc_select_series, fk_rpc_label_names, fk_rpc_label_values, fk_rpc_profile_types;
+fk_api_handler fk_api_ingest, fk_api_otlp, fk_rpc_push, fk_rpc_select_stacktraces,
+    fk_rpc_select_profile, fk_rpc_select_series, fk_rpc_label_names, fk_rpc_label_values,
+    fk_rpc_profile_types;
 
 extern const struct fk_http_asset fk_ui_assets[]; // made from ui/dist, sorted by path
 extern const size_t fk_ui_assets_n;

@@ -124,7 +124,9 @@ void fk_call_run(struct fk_api_call *c)
     if (c->status >= 500)
         fk_logf(c->api->opts.log, FK_LOG_WARN, "api", "%s %s: %s", c->endpoint->method,
                 c->endpoint->pattern, err.msg);
-    if (c->endpoint->flags & FK_API_RPC)
+    if (c->endpoint->flags & FK_API_OTLP)
+        fk_otlp_error(c, c->status, &err);
+    else if (c->endpoint->flags & FK_API_RPC)
         put_connect(c, c->status, &err);
     else
         put_problem(c, c->status, &err);
@@ -193,6 +195,10 @@ static void fill_route(struct fk_api *api, size_t i)
     const struct fk_limits *l = &api->opts.limits;
     bool upload = e->handle == fk_api_upload, ingest = (e->flags & FK_API_INGEST) != 0,
          post = e->method[0] == 'P';
+    void (*error)(struct fk_http_res *, int, const struct fk_err *) =
+        e->flags & FK_API_OTLP  ? fk_otlp_http_error
+        : e->flags & FK_API_RPC ? connect_error
+                                : NULL;
     api->args[i] = (struct route_arg){api, e};
     api->routes[i] = (struct fk_http_route){.method = e->method,
                                             .pattern = e->pattern,
@@ -200,7 +206,7 @@ static void fill_route(struct fk_api *api, size_t i)
                                             .arg = &api->args[i],
                                             .cls = ingest ? FK_WORK_INGEST : FK_WORK_QUERY,
                                             .on_loop = (e->flags & FK_API_LOOP) != 0,
-                                            .error = e->flags & FK_API_RPC ? connect_error : NULL,
+                                            .error = error,
                                             .deadline_ns = ingest ? 0 : 120 * FK_NS_PER_S,
                                             .extra = e};
     if (upload) {

@@ -4,6 +4,7 @@
 #include "api/api_int.h"
 
 #define PARAMS(a) .params = (a), .n_params = FK_COUNTOF(a)
+#define OTLP      fk_api_otlp, FK_API_INGEST | FK_API_RPC | FK_API_OTLP, .answer = "rpc"
 
 static const struct fk_api_param list_params[] = {
     {"limit", "integer", "entries a page, 1 to 1000; 100 when absent"},
@@ -103,6 +104,11 @@ const struct fk_api_endpoint fk_api_table[] = {
     {"GET", "/api/openapi.json", "This document", fk_api_openapi, 0, .answer = "object"},
     {"POST", "/ingest", "Stores a profile the way older Pyroscope clients send it", fk_api_ingest,
      FK_API_INGEST | FK_API_RPC, .answer = "receipt"},
+    {"POST", "/v1development/profiles", "Stores OpenTelemetry profiles", OTLP},
+    {"POST", "/otlp/v1development/profiles", "Stores OpenTelemetry profiles", OTLP},
+    {"POST", "/v1experimental/profiles", "Stores OpenTelemetry profiles", OTLP},
+    {"POST", "/opentelemetry.proto.collector.profiles.v1development.ProfilesService/Export",
+     "Stores OpenTelemetry profiles", OTLP},
     {"POST", "/push.v1.PusherService/Push", "Stores profiles", fk_rpc_push,
      FK_API_INGEST | FK_API_RPC, .answer = "rpc"},
     {"POST", "/querier.v1.QuerierService/SelectMergeStacktraces", "Flame graph",

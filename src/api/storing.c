@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From bytes to stored profiles: decode, accept, append, and the receipt that says what became of
 // them.
-#include "api/api_int.h"
+#include "api/seen_int.h"
 
 #include <stdio.h>
 
@@ -9,6 +9,7 @@ struct storing {
     struct fk_api_call *c;
     struct fk_store_ask *ask;
     struct fk_receipt *to;
+    uint64_t index; // of the profile within the bytes
 };
 
 static int grow(struct fk_api_call *c, struct fk_receipt *r)
@@ -49,9 +50,9 @@ static int note_stored(struct storing *x, struct fk_id id, const struct fk_entry
     return 0;
 }
 
-static int on_profile(void *arg, struct fk_entry *e, struct fk_profile *p, struct fk_err *err)
+static int store_profile(struct storing *x, struct fk_entry *e, struct fk_profile *p,
+                         struct fk_err *err)
 {
-    struct storing *x = arg;
     struct fk_api *api = x->c->api;
     struct fk_id id = {0};
     bool arrival = false;
@@ -74,10 +75,51 @@ static int on_profile(void *arg, struct fk_entry *e, struct fk_profile *p, struc
     return note_stored(x, id, e, arrival, err);
 }
 
+// The same bytes again give the same profiles at the same places: what was stored of them is not
+// stored twice, also when the first time ended in the middle.
+static int store_once(struct storing *x, struct fk_entry *e, struct fk_profile *p,
+                      struct fk_err *err)
+{
+    struct fk_seen_key key = *x->ask->seen;
+    struct fk_api_seen *seen = x->c->api->seen;
+    key.b ^= fk_hash_u64(++x->index);
+    if (!fk_seen_begin(seen, &key)) {
+        x->c->api->repeated_profiles++;
+        x->ask->repeated++;
+        return 0;
+    }
+    size_t before = x->to->n;
+    int r = store_profile(x, e, p, err);
+    // Without a time of its own it may be another one.
+    bool timed = x->to->n > before && !x->to->v[before].arrival;
+    fk_seen_end(seen, &key, r == 0 && timed);
+    return r;
+}
+
+static bool is_own_fault(int r)
+{
+    return r == -FK_E_LIMIT || r == -FK_E_INVALID || r == -FK_E_FORMAT;
+}
+
+static int on_profile(void *arg, struct fk_entry *e, struct fk_profile *p, struct fk_err *err)
+{
+    struct storing *x = arg;
+    struct fk_err why = {0};
+    int r = x->ask->seen ? store_once(x, e, p, &why) : store_profile(x, e, p, &why);
+    if (r && x->ask->one_by_one && is_own_fault(r)) {
+        if (x->ask->refused++ == 0)
+            x->ask->first_refusal = why;
+        return 0;
+    }
+    if (r && err)
+        *err = why;
+    return r;
+}
+
 int fk_call_store(struct fk_api_call *c, struct fk_str bytes, struct fk_store_ask *ask,
                   struct fk_receipt *to, struct fk_err *err)
 {
-    struct storing x = {c, ask, to};
+    struct storing x = {.c = c, .ask = ask, .to = to};
     FK_AUTO_ARENA a;
     fk_arena_init(&a, (size_t)c->api->opts.limits.decode_memory);
     ask->accept.limits = &c->api->opts.limits;

@@ -5,7 +5,7 @@
 
 struct options {
     struct fk_str data;
-    struct fk_opt_list listen;
+    struct fk_opt_list listen, listen_otlp;
     uint64_t min_free, retention_bytes, seal_bytes, workers;
     int64_t retention_age, seal_age;
     bool quiet, verbose, no_self;
@@ -67,6 +67,42 @@ static int listen_on(struct server *s, struct fk_str text, struct fk_err *err)
     return r;
 }
 
+// Where OpenTelemetry's senders look: beside the first address. Another program may hold that port.
+static void listen_for_senders(struct server *s)
+{
+    const struct options *o = s->o;
+    struct fk_str first = o->listen.n ? o->listen.v[0] : FK_S("127.0.0.1");
+    struct fk_addr address;
+    struct fk_err err = {0};
+    int r = fk_addr_parse(first, 4040, &address, &err);
+    if (r == 0 && !fk_addr_set_port(&address, 4318))
+        return; // a Unix socket: nobody asked for a port
+    if (r == 0)
+        r = fk_http_server_listen(s->http, &address, NULL, &err);
+    if (r)
+        fk_logf(&s->log, FK_LOG_WARN, "serve",
+                "the port for OpenTelemetry is not opened (--listen-otlp chooses another, or "
+                "none): %s",
+                err.msg);
+}
+
+static int listen_otlp(struct server *s, struct fk_err *err)
+{
+    const struct fk_opt_list *l = &s->o->listen_otlp;
+    struct fk_addr address;
+    int r = 0;
+    if (l->n == 0)
+        listen_for_senders(s);
+    for (size_t i = 0; r == 0 && i < l->n; i++) {
+        if (fk_str_eq(l->v[i], FK_S("none")))
+            continue;
+        r = fk_addr_parse(l->v[i], 4318, &address, err);
+        if (r == 0)
+            r = fk_http_server_listen(s->http, &address, NULL, err);
+    }
+    return r;
+}
+
 static int open_http(struct server *s, struct fk_err *err)
 {
     const struct options *o = s->o;
@@ -89,6 +125,8 @@ static int open_http(struct server *s, struct fk_err *err)
         r = listen_on(s, FK_S("127.0.0.1:4040"), err);
     for (size_t i = 0; r == 0 && i < o->listen.n; i++)
         r = listen_on(s, o->listen.v[i], err);
+    if (r == 0)
+        r = listen_otlp(s, err);
     if (r == 0)
         r = fk_http_server_start(s->http, err);
     if (r == 0)
@@ -222,6 +260,8 @@ static const struct fk_option rows[] = {
     {"--data", "DIR", FK_OPT_STR, offsetof(struct options, data), "folder of the data", "./data"},
     {"--listen", "ADDRESS", FK_OPT_STRS, offsetof(struct options, listen), "address and port",
      "127.0.0.1:4040"},
+    {"--listen-otlp", "ADDRESS", FK_OPT_STRS, offsetof(struct options, listen_otlp),
+     "second address, for senders of OpenTelemetry; none: no such port", "port 4318"},
     {"--min-free", "SIZE", FK_OPT_BYTES, offsetof(struct options, min_free),
      "room that must stay free on the disk", "256MiB or 2 %"},
     {"--retention-age", "DURATION", FK_OPT_DURATION, offsetof(struct options, retention_age),

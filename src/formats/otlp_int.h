@@ -378,6 +378,8 @@ int otlp_symbols_make(struct otlp_symbols *s, const struct otlp_request *q,
 void otlp_symbols_begin(struct otlp_symbols *s, struct fk_builder *b);
 void otlp_symbols_free(struct otlp_symbols *s); // what is not in the arena
 int otlp_symbols_stack(struct otlp_symbols *s, const struct otlp_sample *sample, uint32_t *ret);
+// A whole number without a unit names something (a thread, a processor) and becomes text, by which
+// one selects and groups; with a unit it stays a number ("1", UCUM's word for none, gives none).
 // Of the table; ret->key 0: an attribute without key or value, or service.name.
 int otlp_symbols_attr(struct otlp_symbols *s, uint64_t index, struct fk_attr *ret);
 int otlp_symbols_pair(struct otlp_symbols *s, struct fk_str key, const struct otlp_value *value,

@@ -154,7 +154,8 @@ static int add_label(struct otlp_making *r, struct fk_cur c, size_t *n)
                   text = text_at(r->s->t, v[OTLP_LABEL_STR]);
     struct otlp_value value = {v[OTLP_LABEL_STR] == 0, (int64_t)v[OTLP_LABEL_NUM],
                                v[OTLP_LABEL_STR] ? text : FK_S("number")};
-    if (otlp_symbols_pair(r->s, key, &value, text_at(r->s->t, v[OTLP_LABEL_UNIT]), &r->attr[*n]))
+    struct fk_str unit = text_at(r->s->t, v[OTLP_LABEL_UNIT]);
+    if (otlp_symbols_pair(r->s, key, &value, unit.n ? unit : FK_S("1"), &r->attr[*n]))
         return nomem(r);
     *n += r->attr[*n].key != 0;
     return 0;

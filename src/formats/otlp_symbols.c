@@ -251,10 +251,10 @@ int otlp_symbols_pair(struct otlp_symbols *s, struct fk_str key, const struct ot
         return 0;
     if (fk_dict_string(s->dict, key, &ret->key))
         return -FK_E_NOMEM;
-    if (!value->is_number)
+    if (!value->is_number || unit.n == 0)
         return fk_dict_string(s->dict, value->text, &ret->str);
     ret->num = value->number;
-    return fk_dict_string(s->dict, unit, &ret->unit);
+    return fk_dict_string(s->dict, fk_str_eq(unit, FK_S("1")) ? FK_S("") : unit, &ret->unit);
 }
 
 int otlp_symbols_attr(struct otlp_symbols *s, uint64_t index, struct fk_attr *ret)

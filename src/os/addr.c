@@ -166,6 +166,17 @@ uint16_t fk_addr_port(const struct fk_addr *a)
     return ntohs(in.sin_port);
 }
 
+bool fk_addr_set_port(struct fk_addr *a, uint16_t port)
+{
+    struct sockaddr_in in;
+    if (family(a) != AF_INET && family(a) != AF_INET6)
+        return false;
+    memcpy(&in, a->raw, sizeof(in));
+    in.sin_port = htons(port);
+    memcpy(a->raw, &in, sizeof(in));
+    return true;
+}
+
 bool fk_addr_is_loopback(const struct fk_addr *a)
 {
     struct sockaddr_in in;

@@ -26,7 +26,9 @@ enum fk_io {
 int fk_addr_parse(struct fk_str text, uint16_t port, struct fk_addr *ret, struct fk_err *err);
 // The same forms back.
 void fk_addr_format(const struct fk_addr *a, char ret[FK_ADDR_CHARS]);
-uint16_t fk_addr_port(const struct fk_addr *a);    // 0 for Unix
+uint16_t fk_addr_port(const struct fk_addr *a); // 0 for Unix
+// False, and nothing done, for Unix.
+bool fk_addr_set_port(struct fk_addr *a, uint16_t port);
 bool fk_addr_is_loopback(const struct fk_addr *a); // 127.0.0.0/8, ::1, Unix
 // Looks a host name up (waits for the network: not on a loop's thread). At most max addresses, in
 // the order in which they should be tried. FK_E_NOTFOUND.
