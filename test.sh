@@ -297,12 +297,12 @@ lane_e2e() {
 }
 
 # Client, program that it cannot do without, least seconds.
-INTEROP='go:go:33 python:python3:12 node:node:12 rust:cargo:12 rust-legacy:cargo:35 curl:curl:1'
+INTEROP='go:go:33 java:mvn:24 python:python3:12 node:node:12 rust:cargo:12 rust-legacy:cargo:35 curl:curl:1'
 lane_interop() {
     local clients=${FK_INTEROP:-../shared/interop} entry name tool least names=()
     server_or_skip interop || return 0
     run_scripts interop tests/interop
-    [ -d "$clients" ] || { skipped interop "no folder of clients ($clients; set FK_INTEROP)" 6; return; }
+    [ -d "$clients" ] || { skipped interop "no folder of clients ($clients; set FK_INTEROP)" 7; return; }
     with_server interop || return 0
     export FK_TIMEOUT=1500 # the first build of the Rust clients takes minutes
     for entry in ${FK_INTEROP_CLIENTS:-$INTEROP}; do

@@ -12,6 +12,8 @@ CLIENTS = {
     'go': ({'region', 'hostname', 'version'}, {'handler'},
            ['process_cpu:cpu:', 'memory:alloc_space:', 'memory:inuse_space:', 'goroutine'], BUSY),
     'python': ({'region', 'hostname'}, {'handler'}, ['process_cpu:cpu:'], BUSY),
+    'java': ({'region', 'hostname', 'jfr_event', 'otel.scope.name'}, {'handler', 'tier', 'thread', 'state', 'class'},
+             ['process_cpu:cpu:', 'memory:alloc_in_new_tlab_bytes:', 'mutex:delay:'], BUSY),
     'node': ({'region', 'hostname'}, {'handler'}, ['wall:wall:', 'memory:inuse_space:'], BUSY),
     'rust': ({'region', 'hostname'}, {'handler'}, ['process_cpu:cpu:'], BUSY),
     'rust-legacy': (set(), {'handler', 'region', 'hostname'}, ['process_cpu:cpu:'], BUSY),
