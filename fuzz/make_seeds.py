@@ -85,6 +85,16 @@ def made_text():
         b'   x 1 2.5: 3 cycles:  1 f (x)\nx 1 y:z:\n7 g (inlined)\nstray\n']
 
 
+    frame = b'"callFrame":{"functionName":"f","url":"u","lineNumber":1}'
+    nodes = b'"nodes":[{"id":1,' + frame + b',"children":[2]},{"id":2,' + frame + b',"parent":1,"hitCount":3}]'
+    yield 'fuzz_v8', [
+        b'{' + nodes + b',"startTime":1,"endTime":9,"samples":[2,1],"timeDeltas":[1,-2]}',
+        b'{"head":{"functionName":"f","id":1,"children":[{"hitCount":2,"id":2}]},"samples":[2],"timestamps":[5]}',
+        b'{"head":{' + frame + b',"selfSize":5,"children":[{"selfSize":7}]}}',
+        b'[{"ph":"P","pid":1,"tid":2,"id":"x","name":"Profile","args":{"data":{"startTime":1}}},{"pid":1,"id":"x",'
+        b'"name":"ProfileChunk","args":{"data":{"cpuProfile":{' + nodes + b',"samples":[1,2]},"timeDeltas":[1,2]}}},']
+
+
 def made_http():
     post = b'POST /a?x=1&y=%20 HTTP/1.1\r\nHost: x\r\n'
     yield 'fuzz_http1', [b'\x03' + s for s in (
@@ -227,7 +237,8 @@ def copied():
     corpus = os.environ.get('FK_CORPUS') or os.path.join(HERE, '../../shared/corpus')
     for target, folders in (('fuzz_pprof', ('pprof', 'pprof-malformed')), ('fuzz_folded', ('folded',)),
                             ('fuzz_json', ('speedscope', 'cpuprofile', 'flamebearer')),
-                            ('fuzz_inflate', ('pprof', 'pprof-malformed')), ('fuzz_perf_script', ('perf-script',))):
+                            ('fuzz_inflate', ('pprof', 'pprof-malformed')), ('fuzz_perf_script', ('perf-script',)),
+                            ('fuzz_v8', ('cpuprofile', 'chrome-trace'))):
         for folder in folders:
             path = os.path.join(corpus, folder)
             for name in sorted(os.listdir(path)) if os.path.isdir(path) else ():

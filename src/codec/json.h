@@ -60,14 +60,17 @@ struct fk_json_tok {
     struct fk_str text; // KEY, STRING: between the quotes, as written; NUMBER: its text. Borrowed.
 };
 
+// Call trees that are written as nested objects take two levels a call.
+#define FK_JSON_READ_NEST 4096
+
 struct fk_json_reader {
     const char *p, *end, *begin;
     uint32_t depth, max_depth;
-    uint8_t state;                  // what may come next
-    uint8_t kind[FK_JSON_NEST + 1]; // '{' or '[' per level
+    uint8_t state;                       // what may come next
+    uint8_t kind[FK_JSON_READ_NEST + 1]; // '{' or '[' per level that is open
 };
 
-// max_depth: at most FK_JSON_NEST.
+// max_depth: at most FK_JSON_READ_NEST.
 void fk_json_read(struct fk_json_reader *r, struct fk_str bytes, uint32_t max_depth);
 // The next token; END once after the one top value (anything but blanks after it is an error).
 // FK_E_FORMAT says where; FK_E_LIMIT: nested too deep.

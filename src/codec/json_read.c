@@ -16,10 +16,10 @@ enum state {
 void fk_json_read(struct fk_json_reader *r, struct fk_str bytes, uint32_t max_depth)
 {
     const char *p = bytes.p ? bytes.p : "";
-    memset(r, 0, sizeof(*r));
     r->p = r->begin = p;
     r->end = p + bytes.n;
-    r->max_depth = FK_MIN(max_depth, (uint32_t)FK_JSON_NEST);
+    r->depth = 0;
+    r->max_depth = FK_MIN(max_depth, (uint32_t)FK_JSON_READ_NEST);
     r->state = WANT_VALUE;
 }
 

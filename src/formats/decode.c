@@ -158,7 +158,8 @@ int fk_decode(enum fk_format format, struct fk_str bytes, const struct fk_decode
     rc = row->decode(&d, bytes, err);
     // What was announced as a profile may be something else that has a name.
     struct fk_err other;
-    if (rc == -FK_E_FORMAT && seen == FK_FORMAT_UNKNOWN && fk_format_other(bytes, &other)) {
+    if (rc == -FK_E_FORMAT && seen == FK_FORMAT_UNKNOWN &&
+        fk_format_other(bytes, fk_format_is_json(format), &other)) {
         *err = other;
         rc = -other.code;
     }

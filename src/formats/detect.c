@@ -205,10 +205,13 @@ int fk_format_look(struct fk_str bytes, enum fk_format *ret, struct fk_err *err)
                    (unsigned)(uint8_t)head.p[0], (unsigned)(uint8_t)(head.n > 1 ? head.p[1] : 0));
 }
 
-int fk_format_other(struct fk_str bytes, struct fk_err *err)
+int fk_format_other(struct fk_str bytes, bool json, struct fk_err *err)
 {
     struct fk_str head = fk_str_head(bytes, FK_LOOK);
+    struct fk_str text = fk_str_trim(head);
     enum fk_format known;
+    if (json && (fk_str_starts(text, FK_S("{")) || fk_str_starts(text, FK_S("["))))
+        return 0;
     if (look_in_registry(head, head.n == bytes.n, &known))
         return 0;
     int rc = look_for_others(head, err);

@@ -27,6 +27,7 @@ struct fk_format_row {
 #define FK_LOOK ((size_t)4 << 10)
 
 const struct fk_format_row *fk_format_row(enum fk_format f); // NULL: no such
+bool fk_format_is_json(enum fk_format f); // what is wrong with it, its decoder says best
 bool fk_pprof_looks(struct fk_str head, bool whole);
 bool fk_folded_looks(struct fk_str head, bool whole);
 bool fk_jfr_looks(struct fk_str head, bool whole);
@@ -52,7 +53,7 @@ int fk_decoding_nomem(const struct fk_decoding *d, struct fk_err *err);
 // fk_format_detect on bytes that are not compressed.
 int fk_format_look(struct fk_str bytes, enum fk_format *ret, struct fk_err *err);
 // Of bytes that a decoder refused: 0, or the error that names what they are instead.
-int fk_format_other(struct fk_str bytes, struct fk_err *err);
+int fk_format_other(struct fk_str bytes, bool json, struct fk_err *err);
 
 // Room for `need` elements in all: the old place when it suffices, else a copy of the first n in a
 // place at least twice as large. NULL: no memory.

@@ -207,7 +207,7 @@ static int put_attrs(struct perf *x, struct fk_stacks *s, uint32_t *ret, struct 
 static int close_sample(struct perf *x, struct fk_err *err)
 {
     struct event *e = x->open;
-    uint32_t stack, set;
+    uint32_t stack, set = 0;
     if (!e)
         return 0;
     x->open = NULL;

@@ -110,7 +110,7 @@ static int enter_frame(struct walk *w, struct fk_str name, bool root, struct fk_
 
 static int emit_tree(struct walk *w, uint64_t self, struct fk_err *err)
 {
-    uint32_t stack;
+    uint32_t stack = 0;
     uint64_t most = w->s->d->opts->limits->stack_depth + 1;
     int rc = 0;
     for (size_t i = w->frame.n; !rc && i-- > 0 && w->s->scratch.n < most;)

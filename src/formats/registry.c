@@ -18,9 +18,10 @@ static const struct fk_format_row rows[FK_FORMAT_COUNT] = {
     [FK_FORMAT_LEGACY_TEXT] = {"legacy-text", NULL, NULL, NULL},
     [FK_FORMAT_JEMALLOC] = {"jemalloc", NULL, NULL, NULL},
     [FK_FORMAT_SPEEDSCOPE] = {"speedscope", NULL, NULL, NULL},
-    [FK_FORMAT_CPUPROFILE] = {"cpuprofile", NULL, NULL, NULL},
-    [FK_FORMAT_HEAPPROFILE] = {"heapprofile", NULL, NULL, NULL},
-    [FK_FORMAT_CHROME_TRACE] = {"chrome-trace", NULL, NULL, NULL},
+    [FK_FORMAT_CPUPROFILE] = {"cpuprofile", fk_cpuprofile_decode, NULL, fk_cpuprofile_looks},
+    [FK_FORMAT_HEAPPROFILE] = {"heapprofile", fk_heapprofile_decode, NULL, fk_heapprofile_looks},
+    [FK_FORMAT_CHROME_TRACE] = {"chrome-trace", fk_chrome_trace_decode, NULL,
+                                fk_chrome_trace_looks},
     [FK_FORMAT_FIREFOX] = {"firefox", NULL, NULL, NULL},
     [FK_FORMAT_FLAMEBEARER] = {"flamebearer", NULL, NULL, NULL},
     [FK_FORMAT_STACKPROF] = {"stackprof", NULL, NULL, NULL},
@@ -53,6 +54,12 @@ bool fk_format_is_written(enum fk_format f)
 {
     const struct fk_format_row *row = fk_format_row(f);
     return row && row->encode;
+}
+
+bool fk_format_is_json(enum fk_format f)
+{
+    return f == FK_FORMAT_SPEEDSCOPE || f == FK_FORMAT_CPUPROFILE || f == FK_FORMAT_HEAPPROFILE ||
+           f == FK_FORMAT_CHROME_TRACE || f == FK_FORMAT_FIREFOX || f == FK_FORMAT_FLAMEBEARER;
 }
 
 // "pprof, folded, ..." of what is read; memory of the buffer.

@@ -39,7 +39,7 @@ int fk_stacks_mapping(struct fk_stacks *s, struct fk_str file, struct fk_placeme
                       uint64_t offset, uint32_t *ret, struct fk_err *err)
 {
     struct fk_mapping m = {.offset = offset};
-    uint32_t id;
+    uint32_t id = 0;
     int rc = fk_dict_string(s->dict, file, &m.file);
     if (!rc)
         rc = fk_dict_mapping(s->dict, &m, &id);
@@ -204,9 +204,9 @@ int fk_stacks_add(struct fk_stacks *s, uint32_t stack, uint32_t set, const int64
 
 int fk_stacks_finish(struct fk_stacks *s, struct fk_profile *ret, struct fk_err *err)
 {
-    int rc = fk_stacks_fail(s, fk_builder_finish(s->b, ret, err), err);
+    int rc = s->nomem ? -FK_E_NOMEM : fk_builder_finish(s->b, ret, err);
     if (rc)
-        return rc;
+        return fk_stacks_fail(s, rc, err);
     ret->truncated = s->cut != 0;
     if (s->first_ns != FK_NO_TIME &&
         __builtin_sub_overflow(s->last_ns, s->first_ns, &ret->duration_ns))

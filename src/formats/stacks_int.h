@@ -28,6 +28,7 @@ struct fk_stacks {
     uint32_t n_attrs, n_mappings, n_types;
     uint64_t cut, rows, made;
     int64_t first_ns, last_ns; // of the times given so far, FK_NO_TIME none
+    bool nomem;                // a text could not be had: fk_stacks_finish fails
 };
 
 int fk_stacks_begin(struct fk_stacks *s, const struct fk_decoding *d, struct fk_err *err);

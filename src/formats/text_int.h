@@ -10,5 +10,15 @@ int fk_trie_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_e
 int fk_tree_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
 int fk_perf_script_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
 bool fk_perf_script_looks(struct fk_str head, bool whole);
+int fk_cpuprofile_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
+bool fk_cpuprofile_looks(struct fk_str head, bool whole);
+int fk_heapprofile_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
+bool fk_heapprofile_looks(struct fk_str head, bool whole);
+int fk_chrome_trace_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
+bool fk_chrome_trace_looks(struct fk_str head, bool whole);
+bool fk_speedscope_looks(struct fk_str head, bool whole);
+bool fk_firefox_looks(struct fk_str head, bool whole);
+bool fk_flamebearer_looks(struct fk_str head, bool whole);
+bool fk_stackprof_json_looks(struct fk_str head, bool whole);
 
 #endif

@@ -284,8 +284,9 @@ static int location_of(struct fk_dict *d, const struct fk_location *loc,
         const struct fk_location *g = &have[fk_map_id(&d->locations, at)];
         if (g->address == loc->address && g->mapping == loc->mapping && g->flags == loc->flags &&
             g->line_count == loc->line_count &&
-            same_lines((struct fk_line *)d->column[LINE].v + g->line_begin, lines,
-                       loc->line_count)) {
+            (loc->line_count == 0 || // perhaps there are none at all
+             same_lines((struct fk_line *)d->column[LINE].v + g->line_begin, lines,
+                        loc->line_count))) {
             *ret = fk_map_id(&d->locations, at);
             return 0;
         }

@@ -114,6 +114,55 @@ def check_perf(got, name, corpus):
     yield from (f'event {e} is missing' for e in want)
 
 
+# ---- V8 ----
+
+@covers('cpuprofile')
+def check_v8(got, name, corpus):
+    want, p = load_oracle(corpus, 'cpuprofile', name), got['profiles'][0]
+    self_, cum = p.tops()
+    if want['kind'] == 'heapprofile':
+        if p.total() != want['total_bytes']:
+            yield f"total {p.total()}, not {want['total_bytes']}"
+        yield from compare('self', self_, want['top_self'])
+        yield from compare('cum', cum, want['top_cum'])
+        return
+    if p.total() != want['samples']:
+        yield f"{p.total()} samples, not {want['samples']}"
+    if want['total_hits'] == want['samples']: # else the samples are stored, and the report says so
+        yield from compare('self', self_, want['top_self_hits'])
+        yield from compare('cum', cum, want['top_cum_hits'])
+    elif "the nodes' hit counts are not those of the samples" not in got['report']:
+        yield 'other hit counts are not reported'
+    if want['top_self_time']:
+        yield from compare('time', p.tops(1)[0], [[n, v * 1000] for n, v in want['top_self_time']])
+
+
+def speedscope_frames(path):
+    """Self weights by name from a snapshot of speedscope's importers, of frames that it does not rename."""
+    frames = collections.Counter()
+    with open(path) as f:
+        for name, weight in re.findall(r'"name": "(.*?)",\s*"selfWeight": (-?[\d.]+)', f.read()):
+            if not name.startswith('('):
+                frames[name.replace('\\\\', '\\').replace('\\"', '"')] += float(weight)
+    return frames
+
+
+@covers('chrome-trace')
+def check_chrome(got, name, corpus):
+    golden = os.path.join(corpus, 'chrome-trace/golden', name + '.chrome.snap')
+    ours = collections.Counter()
+    for p in got['profiles']:
+        ours.update(p.tops(1)[0])
+    if os.path.exists(golden):
+        want = speedscope_frames(golden)
+        yield from compare('self', ours, [[n, round(v * 1000)] for n, v in want.items()])
+        for n in set(ours) - set(want):
+            if not n.startswith('(') and ours[n]:
+                yield f'self {n}: not in the golden'
+    elif not got['profiles'] or not all(len(p.rows) for p in got['profiles']):
+        yield 'an empty profile'
+
+
 # ---- the whole ----
 
 def check_file(helper, corpus, folder, name):
