@@ -165,6 +165,9 @@ int otlp_choose(struct otlp_request *q, struct fk_err *err)
         struct verdict *now = l == first ? &v[0] : best == &v[0] ? &v[1] : &v[0];
         if (judge(q, (enum otlp_layout)l, now))
             return fk_decoding_nomem(q->d, err);
+        // An index that is wrong does not make another revision out of samples that fit it badly.
+        if (now->grade == ODD && best->grade == BEYOND && l != first)
+            continue;
         if (l == first || now->grade > best->grade) {
             best = now;
             rival = OTLP_LAYOUTS;
