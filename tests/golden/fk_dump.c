@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decodes one file and prints everything that was delivered, for formats_test.py:
-//   fk_dump FILE [FORMAT]
-// one JSON object: format, error or profiles; a profile has labels, types with totals, and rows as
-// {frames, leaf first, innermost inlined call first; values; attributes; time}.
+//   fk_dump FILE [FORMAT [JFR-LABELS]]
+// one JSON object: format, error or profiles; a profile has labels, types with totals, and rows
+// (one for each observation) as {frames, leaf first, innermost inlined call first; values;
+// attributes; time}.
 #include "formats/formats.h"
 
 #include <stdio.h>
@@ -25,7 +26,8 @@ static void put_frame(struct fk_json *w, const struct fk_profile *p, const struc
     char text[32];
     for (uint32_t i = 0; i < l->line_count; i++) {
         const struct fk_line *line = &s->line[l->line_begin + i];
-        fk_json_str(w, s->string[s->function[line->function].name]);
+        bool named = line->function != FK_NONE;
+        fk_json_str(w, named ? s->string[s->function[line->function].name] : FK_S(""));
     }
     if (l->line_count)
         return;
@@ -50,20 +52,27 @@ static void put_attrs(struct fk_json *w, const struct fk_symbols *s, uint32_t se
     fk_json_object_end(w);
 }
 
-static void put_row(struct fk_json *w, const struct fk_profile *p, uint64_t r)
+static void put_observation(struct fk_json *w, const struct fk_profile *p, uint64_t r, uint64_t o)
 {
     fk_json_array(w);
     fk_json_u64(w, p->stack[r]);
     fk_json_array(w);
     for (uint32_t k = 0; k < p->n_types; k++)
-        fk_json_i64(w, p->value[k][r]);
+        fk_json_i64(w, p->value[k][o]);
     fk_json_array_end(w);
     put_attrs(w, &p->sym, p->set ? p->set[r] : 0);
-    if (p->time_ns && p->time_ns[r] != FK_NO_TIME)
-        fk_json_i64(w, p->time_ns[r]);
+    if (p->time_ns && p->time_ns[o] != FK_NO_TIME)
+        fk_json_i64(w, p->time_ns[o]);
     else
         fk_json_null(w);
     fk_json_array_end(w);
+}
+
+static void put_row(struct fk_json *w, const struct fk_profile *p, uint64_t r)
+{
+    uint64_t end = p->obs_begin ? p->obs_begin[r + 1] : r + 1;
+    for (uint64_t o = p->obs_begin ? p->obs_begin[r] : r; o < end; o++)
+        put_observation(w, p, r, o);
 }
 
 static void put_types(struct fk_json *w, const struct fk_entry *e)
@@ -150,13 +159,16 @@ int main(int argc, char **argv)
 {
     size_t n = 0;
     enum fk_format format = FK_FORMAT_UNKNOWN;
+    size_t n_labels = 0;
     char *bytes = argc > 1 ? read_file(argv[1], &n) : NULL;
-    if (!bytes || (argc > 2 && fk_format_parse(fk_str_of(argv[2]), &format, NULL))) {
-        fprintf(stderr, "usage: fk_dump FILE [FORMAT]\n");
+    char *labels = argc > 3 ? read_file(argv[3], &n_labels) : NULL;
+    if (!bytes || (argc > 3 && !labels) || (argc > 2 && fk_format_parse(fk_str_of(argv[2]), &format, NULL))) {
+        fprintf(stderr, "usage: fk_dump FILE [FORMAT [JFR-LABELS]]\n");
         return 2;
     }
     struct fk_limits limits = fk_limits_default();
     struct fk_decode_opts o = fk_decode_opts_upload(&limits);
+    o.jfr_labels = fk_str_make(labels, n_labels);
     struct fk_report report = {0};
     struct fk_err err = {0};
     struct fk_json w;
@@ -179,5 +191,6 @@ int main(int argc, char **argv)
     fk_json_object_end(&w);
     fk_json_finish(&w, NULL);
     free(bytes);
+    free(labels);
     return rc != 0;
 }
