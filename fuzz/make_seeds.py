@@ -93,6 +93,15 @@ def made_text():
         b'{"head":{' + frame + b',"selfSize":5,"children":[{"selfSize":7}]}}',
         b'[{"ph":"P","pid":1,"tid":2,"id":"x","name":"Profile","args":{"data":{"startTime":1}}},{"pid":1,"id":"x",'
         b'"name":"ProfileChunk","args":{"data":{"cpuProfile":{' + nodes + b',"samples":[1,2]},"timeDeltas":[1,2]}}},']
+    yield 'fuzz_speedscope', [
+        b'{"$schema":"","shared":{"frames":[{"name":"a","file":"f","line":1},{"name":"b"}]},"profiles":[' + p + b']}'
+        for p in (b'{"type":"sampled","name":"x","unit":"seconds","startValue":1,"samples":[[0,1],[1]],"weights":[1,0.5]}',
+                  b'{"type":"evented","unit":"none","endValue":9,"events":[{"type":"O","frame":0,"at":1},'
+                  b'{"type":"O","frame":1,"at":2},{"type":"C","frame":0,"at":3}]}')]
+    yield 'fuzz_flamebearer', [
+        b'{"flamebearer":{"names":["total","a"],"levels":[[0,5,0,0],[0,2,2,1,1,1,1,1]],"units":"samples","sampleRate":99},'
+        b'"timeline":{"startTime":5,"samples":[1],"durationDelta":10}}',
+        b'{"names":["a"],"levels":[[0,1,1,0,2,2,0]],"format":"double"}']
 
 
 def made_http():
@@ -238,7 +247,8 @@ def copied():
     for target, folders in (('fuzz_pprof', ('pprof', 'pprof-malformed')), ('fuzz_folded', ('folded',)),
                             ('fuzz_json', ('speedscope', 'cpuprofile', 'flamebearer')),
                             ('fuzz_inflate', ('pprof', 'pprof-malformed')), ('fuzz_perf_script', ('perf-script',)),
-                            ('fuzz_v8', ('cpuprofile', 'chrome-trace'))):
+                            ('fuzz_v8', ('cpuprofile', 'chrome-trace')), ('fuzz_speedscope', ('speedscope',)),
+                            ('fuzz_flamebearer', ('flamebearer',))):
         for folder in folders:
             path = os.path.join(corpus, folder)
             for name in sorted(os.listdir(path)) if os.path.isdir(path) else ():

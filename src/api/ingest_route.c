@@ -283,7 +283,10 @@ static int choose_format(struct ingest *x, uint64_t rate, struct fk_str *body, s
         format = FK_S("trie");
     else if (fk_str_eq(media, FK_S("binary/octet-stream+tree")))
         format = FK_S("tree");
-    return text_format(format, &x->ask.format, err);
+    int r = text_format(format, &x->ask.format, err);
+    if (!r && x->ask.format == FK_FORMAT_SPEEDSCOPE) // says itself what its values are
+        x->ask.accept.name = (struct fk_str){NULL, 0};
+    return r;
 }
 
 // ---- the whole ----

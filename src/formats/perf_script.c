@@ -382,8 +382,8 @@ static int shift_times(struct perf *x, struct fk_profile *p, struct fk_err *err)
 static int deliver(struct perf *x, struct event *e, struct fk_err *err)
 {
     struct fk_profile p;
-    struct fk_label label = {FK_S("event"), e->name};
-    struct fk_labels labels = {&label, 1};
+    struct fk_label label = {FK_S("event"), fk_label_text(x->d, e->name)};
+    struct fk_labels labels = {&label, label.value.n ? 1 : 0};
     int rc = fk_stacks_finish(&e->s, &p, err);
     fk_stacks_end(&e->s);
     if (!rc)

@@ -216,6 +216,15 @@ int fk_stacks_finish(struct fk_stacks *s, struct fk_profile *ret, struct fk_err 
     return 0;
 }
 
+struct fk_str fk_label_text(const struct fk_decoding *d, struct fk_str s)
+{
+    size_t n = FK_MIN(s.n, (size_t)d->opts->limits->label_value);
+    while (n && n < s.n && ((uint8_t)s.p[n] & 0xc0) == 0x80)
+        n--;
+    s = fk_str_head(s, n);
+    return fk_str_is_utf8(s) ? s : (struct fk_str){"", 0};
+}
+
 void fk_profile_period(struct fk_profile *p, struct fk_str type, struct fk_str unit, int64_t period)
 {
     p->period = period;

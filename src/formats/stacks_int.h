@@ -68,6 +68,8 @@ int fk_stacks_add(struct fk_stacks *s, uint32_t stack, uint32_t set, const int64
 int fk_stacks_finish(struct fk_stacks *s, struct fk_profile *ret, struct fk_err *err);
 // Memory that is missing, under the name of the limit where one is set.
 int fk_stacks_fail(const struct fk_stacks *s, int rc, struct fk_err *err);
+// A text of the file as the value of a label: cut to the limit; "" when it is not UTF-8.
+struct fk_str fk_label_text(const struct fk_decoding *d, struct fk_str s);
 // period_type and period_unit with the period.
 void fk_profile_period(struct fk_profile *p, struct fk_str type, struct fk_str unit,
                        int64_t period);

@@ -16,8 +16,10 @@ int fk_heapprofile_decode(const struct fk_decoding *d, struct fk_str bytes, stru
 bool fk_heapprofile_looks(struct fk_str head, bool whole);
 int fk_chrome_trace_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
 bool fk_chrome_trace_looks(struct fk_str head, bool whole);
+int fk_speedscope_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
 bool fk_speedscope_looks(struct fk_str head, bool whole);
 bool fk_firefox_looks(struct fk_str head, bool whole);
+int fk_flamebearer_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
 bool fk_flamebearer_looks(struct fk_str head, bool whole);
 bool fk_stackprof_json_looks(struct fk_str head, bool whole);
 

@@ -163,6 +163,37 @@ def check_chrome(got, name, corpus):
         yield 'an empty profile'
 
 
+# ---- speedscope, flamebearer ----
+
+@covers('speedscope')
+def check_speedscope(got, name, corpus):
+    want = load_oracle(corpus, 'speedscope', name)['profiles']
+    if len(want) != len(got['profiles']):
+        yield f"{len(got['profiles'])} profiles, not {len(want)}"
+    for p, w in zip(got['profiles'], want):
+        scale = {'seconds': 10**9, 'milliseconds': 10**6, 'microseconds': 1000}.get(w['unit'], 1)
+        total = w['total'] if w['type'] == 'sampled' else w['total_self']
+        if p.labels.get('profile_name') != w['name']:
+            yield f'labels {p.labels}'
+        if abs(p.total() - total * scale) > 1:
+            yield f'total {p.total()}, not {total * scale}'
+        self_, cum = p.tops()
+        yield from compare('self', self_, [[n, round(v * scale)] for n, v in w['top_self']], 1)
+        yield from compare('cum', cum, [[n, round(v * scale)] for n, v in w['top_cum']], 1)
+        if any((r[3] is None) == (scale > 1) for r in p.rows):
+            yield 'times where the unit is none of time, or none where it is'
+
+
+@covers('flamebearer')
+def check_flamebearer(got, name, corpus):
+    want, p = load_oracle(corpus, 'flamebearer', name), got['profiles'][0]
+    if want['sum_self'] is not None and p.total() != want['sum_self']:
+        yield f"total {p.total()}, not {want['sum_self']}"
+    yield from compare('self', p.tops()[0], [r for r in want['top_self'] if r[0] != 'total'])
+    if want['has_timeline'] and not p.p['time_ns']:
+        yield 'the time of the timeline is missing'
+
+
 # ---- the whole ----
 
 def check_file(helper, corpus, folder, name):
