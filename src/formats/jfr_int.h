@@ -245,6 +245,11 @@ int jfr_thread_of(struct jfr_chunk *k, const struct jfr_object *o, uint32_t *ret
 // As Java writes it: java.lang.String[]
 int jfr_class_of(struct jfr_chunk *k, const struct jfr_object *o, uint32_t *ret);
 
+// ---- jfr_names.c ----
+
+// A class's or a library's name without the number that this run of the program gave it.
+void jfr_put_stable_name(struct fk_buf *b, struct fk_str name);
+
 // ---- jfr_labels.c: Pyroscope's LabelsSnapshot ----
 
 struct jfr_pair {

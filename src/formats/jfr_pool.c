@@ -248,20 +248,31 @@ static struct fk_str string_of(const struct jfr_chunk *k, uint32_t id)
 
 // ---- stacks ----
 
-static int make_function(struct jfr_chunk *k, uint32_t class, uint32_t method, uint32_t *ret)
+static int put_function_name(struct jfr_chunk *k, uint32_t class, uint32_t method, bool raw,
+                             uint32_t *ret)
 {
     FK_AUTO_BUF b;
-    struct fk_function f = {0};
+    struct fk_str first = string_of(k, class ? class : method);
     fk_buf_init(&b, 0);
-    fk_buf_str(&b, string_of(k, class));
-    if (class && method)
+    if (raw)
+        fk_buf_str(&b, first);
+    else
+        jfr_put_stable_name(&b, first);
+    if (class && method) {
         fk_buf_byte(&b, '.');
-    fk_buf_str(&b, string_of(k, method));
+        fk_buf_str(&b, string_of(k, method));
+    }
     if (b.n == 0)
         fk_buf_cstr(&b, "[unknown]");
-    if (b.failed || fk_dict_string(jfr_rows_dict(k->rows), fk_buf_view(&b), &f.name))
+    return b.failed ? -FK_E_NOMEM : fk_dict_string(jfr_rows_dict(k->rows), fk_buf_view(&b), ret);
+}
+
+static int make_function(struct jfr_chunk *k, uint32_t class, uint32_t method, uint32_t *ret)
+{
+    struct fk_function f = {0};
+    if (put_function_name(k, class, method, false, &f.name) ||
+        put_function_name(k, class, method, true, &f.system_name))
         return -FK_E_NOMEM;
-    f.system_name = f.name;
     return fk_dict_function(jfr_rows_dict(k->rows), &f, ret);
 }
 
@@ -456,8 +467,10 @@ int jfr_class_of(struct jfr_chunk *k, const struct jfr_object *o, uint32_t *ret)
     *ret = 0;
     if (rc || raw == 0)
         return rc;
-    FK_AUTO_BUF b;
+    FK_AUTO_BUF b, stable;
     fk_buf_init(&b, 0);
+    fk_buf_init(&stable, 0);
     put_class(&b, string_of(k, raw));
-    return b.failed ? -FK_E_NOMEM : intern(k, fk_buf_view(&b), ret);
+    jfr_put_stable_name(&stable, fk_buf_view(&b));
+    return b.failed || stable.failed ? -FK_E_NOMEM : intern(k, fk_buf_view(&stable), ret);
 }

@@ -162,7 +162,8 @@ int main(int argc, char **argv)
     size_t n_labels = 0;
     char *bytes = argc > 1 ? read_file(argv[1], &n) : NULL;
     char *labels = argc > 3 ? read_file(argv[3], &n_labels) : NULL;
-    if (!bytes || (argc > 3 && !labels) || (argc > 2 && fk_format_parse(fk_str_of(argv[2]), &format, NULL))) {
+    if (!bytes || (argc > 3 && !labels) ||
+        (argc > 2 && fk_format_parse(fk_str_of(argv[2]), &format, NULL))) {
         fprintf(stderr, "usage: fk_dump FILE [FORMAT [JFR-LABELS]]\n");
         return 2;
     }
