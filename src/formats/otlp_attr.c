@@ -192,6 +192,27 @@ int otlp_value_read(const struct otlp_request *q, const struct otlp_tables *t, s
     return value_as_text(q, t, &f, &ret->text);
 }
 
+int otlp_value_each(const struct otlp_request *q, const struct otlp_tables *t, struct fk_cur any,
+                    int (*one)(void *arg, struct fk_str text), void *arg)
+{
+    struct otlp_fault fault;
+    struct otlp_field f;
+    struct otlp_value value;
+    int rc = any.p ? any_field(q, any, &f) : 0;
+    if (rc != 1)
+        return rc;
+    if (f.id != OTLP_ANY_ARRAY) {
+        rc = otlp_value_read(q, t, any, &value);
+        return rc ? rc : one(arg, value.text);
+    }
+    struct otlp_reader r = otlp_read(&q->map, OTLP_ARRAY, f.b);
+    while ((rc = otlp_next(&r, &f, &fault)) == 1)
+        if (f.id == OTLP_VALUES &&
+            ((rc = otlp_value_read(q, t, f.b, &value)) || (rc = one(arg, value.text))))
+            return rc;
+    return rc;
+}
+
 // ---- of resources and scopes ----
 
 // What names one process or thread would make a series of each: those stay with the samples.

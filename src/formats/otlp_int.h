@@ -229,7 +229,8 @@ struct otlp_mapping {
     uint64_t start, limit, offset;
     uint32_t file, build_id; // strings; build_id FK_NONE: build_text
     struct fk_str build_text;
-    uint32_t flags;
+    uint32_t flags; // FK_PLACEMENT_*
+    bool has_flags; // they were said, else they follow from the locations
 };
 struct otlp_location {
     uint64_t address;
@@ -293,7 +294,7 @@ struct otlp_profile {
     uint32_t n_types;
     struct otlp_type period_type;
     int64_t time, duration, period;
-    struct fk_str default_type, drop, keep;
+    struct fk_str default_type, drop, keep, doc_url;
     struct fk_str *comment;
     uint32_t n_comments;
     uint32_t *attribute; // of the profile, positions in the table
@@ -335,6 +336,9 @@ struct otlp_value {
 };
 int otlp_value_read(const struct otlp_request *q, const struct otlp_tables *t, struct fk_cur any,
                     struct otlp_value *ret);
+// The texts of an array, or of one text: calls one() for each.
+int otlp_value_each(const struct otlp_request *q, const struct otlp_tables *t, struct fk_cur any,
+                    int (*one)(void *arg, struct fk_str text), void *arg);
 struct otlp_pair {
     struct fk_str key;
     struct otlp_value value;

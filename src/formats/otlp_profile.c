@@ -104,6 +104,59 @@ static int read_comments(const struct otlp_request *q, struct otlp_profile *p, s
     return 0;
 }
 
+static int add_comment(void *arg, struct fk_str text)
+{
+    struct otlp_profile *p = arg;
+    p->comment[p->n_comments++] = text;
+    return 0;
+}
+
+static int count_comment(void *arg, struct fk_str text)
+{
+    size_t *n = arg;
+    ++*n;
+    (void)text;
+    return 0;
+}
+
+static int comments_of(const struct otlp_request *q, struct otlp_profile *p, struct fk_cur any)
+{
+    size_t n = 0;
+    int rc = otlp_value_each(q, &p->t, any, count_comment, &n);
+    if (rc || p->n_comments)
+        return rc;
+    p->comment = fk_arena_array(q->d->arena, n + 1, sizeof(*p->comment));
+    return p->comment ? otlp_value_each(q, &p->t, any, add_comment, p) : -FK_E_NOMEM;
+}
+
+// What pprof has fields for, by the names that OpenTelemetry gives it: 1 when it was that.
+static int take_fact(const struct otlp_request *q, struct otlp_profile *p,
+                     const struct otlp_attribute *a)
+{
+    const struct {
+        struct fk_str key;
+        struct fk_str *to;
+    } facts[] = {{FK_S("pprof.scope.default_sample_type"), &p->default_type},
+                 {FK_S("pprof.profile.drop_frames"), &p->drop},
+                 {FK_S("pprof.profile.keep_frames"), &p->keep},
+                 {FK_S("pprof.profile.doc_url"), &p->doc_url}};
+    struct otlp_value value;
+    if (!fk_str_starts(a->key, FK_S("pprof.")))
+        return 0;
+    if (fk_str_eq(a->key, FK_S("pprof.profile.comment"))) {
+        int rc = comments_of(q, p, a->value);
+        return rc ? rc : 1;
+    }
+    for (size_t i = 0; i < FK_COUNTOF(facts); i++) {
+        if (!fk_str_eq(a->key, facts[i].key))
+            continue;
+        int rc = otlp_value_read(q, &p->t, a->value, &value);
+        *facts[i].to = value.text;
+        return rc ? rc : 1;
+    }
+    return 0;
+}
+
 static int read_attributes(const struct otlp_request *q, struct otlp_profile *p,
                            struct otlp_field f, struct otlp_fault *fault)
 {
@@ -119,7 +172,10 @@ static int read_attributes(const struct otlp_request *q, struct otlp_profile *p,
         if (id >= p->t.n_attributes && id != 0)
             return otlp_fail(fault, "Profile: attribute %lld is beyond its table of %zu",
                              (long long)id, p->t.n_attributes);
-        if (id < p->t.n_attributes)
+        int rc = id < p->t.n_attributes ? take_fact(q, p, &p->t.attribute[id]) : 1;
+        if (rc < 0)
+            return rc;
+        if (rc == 0)
             v[p->n_attributes++] = (uint32_t)id;
     }
     return 0;
@@ -221,7 +277,8 @@ static int count_profile(const struct otlp_request *q, struct otlp_profile *p, u
 int otlp_profile_read(const struct otlp_request *q, struct fk_cur c, struct otlp_profile *ret,
                       struct otlp_fault *fault)
 {
-    struct otlp_profile p = {.default_type = {"", 0}, .drop = {"", 0}, .keep = {"", 0}};
+    struct otlp_profile p = {
+        .default_type = {"", 0}, .drop = {"", 0}, .keep = {"", 0}, .doc_url = {"", 0}};
     uint64_t types = 0;
     int64_t default_index = -1;
     struct otlp_field f;

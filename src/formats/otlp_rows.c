@@ -333,6 +333,7 @@ static int put_facts(struct otlp_making *r, struct fk_profile *out)
     out->default_type = p->default_type;
     out->drop_frames = p->drop;
     out->keep_frames = p->keep;
+    out->doc_url = p->doc_url;
     out->comment = p->comment;
     out->n_comments = p->n_comments;
     out->truncated = r->s->cut != 0;
@@ -344,7 +345,9 @@ static int put_facts(struct otlp_making *r, struct fk_profile *out)
         rc = keep_text(r, &out->default_type);
     if (!rc)
         rc = keep_text(r, &out->drop_frames);
-    return rc ? rc : keep_text(r, &out->keep_frames);
+    if (!rc)
+        rc = keep_text(r, &out->keep_frames);
+    return rc ? rc : keep_text(r, &out->doc_url);
 }
 
 static int put_labels(struct otlp_making *r, struct fk_str service, struct fk_labels *ret)

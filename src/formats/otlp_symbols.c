@@ -35,10 +35,10 @@ static int make_flags(struct otlp_symbols *s)
     if (!s->flags)
         return -FK_E_NOMEM;
     for (size_t i = 0; i < t->n_mappings; i++)
-        s->flags[i] = s->q->per_time ? all : t->mapping[i].flags;
+        s->flags[i] = s->q->per_time && !t->mapping[i].has_flags ? all : t->mapping[i].flags;
     for (size_t i = 0; s->q->per_time && i < t->n_locations; i++) {
         const struct otlp_location *l = &t->location[i];
-        if (l->mapping == FK_NONE)
+        if (l->mapping == FK_NONE || t->mapping[l->mapping].has_flags)
             continue;
         uint32_t has = l->line_count ? all & ~(uint32_t)FK_PLACEMENT_HAS_INLINES : 0;
         for (uint32_t k = 0; k < l->line_count; k++) {

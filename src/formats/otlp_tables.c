@@ -170,6 +170,26 @@ static int check_attributes(const struct filling *x, struct otlp_field f, const 
     return 0;
 }
 
+static int take_location_attributes(struct filling *x, struct otlp_field f,
+                                    struct otlp_location *to)
+{
+    uint64_t v;
+    int rc = check_attributes(x, f, "Location: attribute");
+    while (!rc && otlp_number(&f, &v)) {
+        struct otlp_value value;
+        if (v >= x->t->n_attributes)
+            continue;
+        const struct otlp_attribute *a = &x->t->attribute[v];
+        if (!fk_str_eq(a->key, FK_S("pprof.location.is_folded"))) {
+            x->t->location_attributes++;
+            continue;
+        }
+        rc = otlp_value_read(x->q, x->t, a->value, &value);
+        to->folded |= !rc && fk_str_eq(value.text, FK_S("true"));
+    }
+    return rc;
+}
+
 static int put_location(struct filling *x, struct fk_cur c)
 {
     struct otlp_reader r = otlp_read(&x->q->map, OTLP_LOCATION, c);
@@ -188,8 +208,7 @@ static int put_location(struct filling *x, struct fk_cur c)
         } else if (f.id == OTLP_L_FOLDED) {
             to.folded = f.v != 0;
         } else if (f.id == OTLP_L_ATTRIBUTE) {
-            x->t->location_attributes++;
-            rc = check_attributes(x, f, "Location: attribute");
+            rc = take_location_attributes(x, f, &to);
         }
         if (rc < 0)
             return rc;
@@ -280,6 +299,30 @@ static const struct {
                   {{"process.executable.build_id.htlhash", 35}, 2},
                   {{"process.executable.build_id.profiling", 37}, 1}};
 
+// What pprof says of a mapping, by the names that OpenTelemetry gives it.
+static int take_flag(const struct filling *x, const struct otlp_attribute *a,
+                     struct otlp_mapping *m)
+{
+    static const struct {
+        struct fk_str key;
+        uint32_t flag;
+    } flags[] = {{{"pprof.mapping.has_functions", 27}, FK_PLACEMENT_HAS_FUNCTIONS},
+                 {{"pprof.mapping.has_filenames", 27}, FK_PLACEMENT_HAS_FILENAMES},
+                 {{"pprof.mapping.has_line_numbers", 30}, FK_PLACEMENT_HAS_LINES},
+                 {{"pprof.mapping.has_inline_frames", 31}, FK_PLACEMENT_HAS_INLINES}};
+    struct otlp_value value;
+    for (size_t i = 0; i < FK_COUNTOF(flags); i++) {
+        if (!fk_str_eq(a->key, flags[i].key))
+            continue;
+        int rc = otlp_value_read(x->q, x->t, a->value, &value);
+        if (rc)
+            return rc;
+        m->has_flags = true;
+        m->flags |= fk_str_eq(value.text, FK_S("true")) ? flags[i].flag : 0;
+    }
+    return 0;
+}
+
 static int take_build_id(const struct filling *x, struct otlp_field f, struct otlp_mapping *m)
 {
     int best = 0, rc;
@@ -288,6 +331,8 @@ static int take_build_id(const struct filling *x, struct otlp_field f, struct ot
         if ((rc = check(x, v, x->t->n_attributes, "Mapping: attribute")))
             return rc;
         const struct otlp_attribute *a = v < x->t->n_attributes ? &x->t->attribute[v] : NULL;
+        if (a && (rc = take_flag(x, a, m)))
+            return rc;
         for (size_t i = 0; a && i < FK_COUNTOF(build_keys); i++) {
             struct otlp_value value;
             if (build_keys[i].rank <= best || !fk_str_eq(a->key, build_keys[i].key))
