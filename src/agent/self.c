@@ -41,6 +41,8 @@ int fk_self_begin(struct fk_self **ret, struct fk_err *err)
     fk_cond_init(&s->wake);
     fk_arena_init(&s->arena, 0);
     int r = fk_perf_open_self(FK_SELF_HZ, &s->perf, err);
+    if (r == -FK_E_UNSUPPORTED)
+        r = fk_perf_open_timer(FK_SELF_HZ, &s->perf, err);
     if (r == 0)
         r = fk_self_symbols_new(&s->symbols, err);
     if (r) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One inherited event and one ring a processor (perf_event_open(2): inheritance and mmap go
 // together only with a fixed processor).
-#include "os/perf.h"
+#include "os/cpu_timer_int.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,8 @@ struct fk_perf {
     size_t n;
     bool kernel;
     size_t page_size;
-    uint8_t record[65536]; // one that wraps around the ring's end
+    uint8_t record[65536];      // one that wraps around the ring's end
+    struct fk_cpu_timer *timer; // instead of all that
 };
 
 static int open_event(int cpu, uint32_t hz, bool kernel)
@@ -108,10 +109,25 @@ int fk_perf_open_self(uint32_t hz, struct fk_perf **ret, struct fk_err *err)
     return 0;
 }
 
+int fk_perf_open_timer(uint32_t hz, struct fk_perf **ret, struct fk_err *err)
+{
+    struct fk_perf *p = fk_calloc(1, sizeof(*p));
+    if (!p)
+        return fk_fail_nomem(err);
+    int r = fk_cpu_timer_open(hz, &p->timer, err);
+    if (r) {
+        fk_free(p);
+        return r;
+    }
+    *ret = p;
+    return 0;
+}
+
 void fk_perf_close(struct fk_perf *p)
 {
     if (!p)
         return;
+    fk_cpu_timer_close(p->timer);
     for (size_t i = 0; i < p->n; i++) {
         if (p->ring[i].page)
             munmap(p->ring[i].page, (RING_PAGES + 1) * p->page_size);
@@ -193,6 +209,8 @@ int fk_perf_drain(struct fk_perf *p,
                   void *arg, uint64_t *ret_lost, struct fk_err *err)
 {
     int r = 0;
+    if (p->timer)
+        return fk_cpu_timer_drain(p->timer, on, arg, ret_lost, err);
     for (size_t i = 0; r == 0 && i < p->n; i++)
         r = drain_ring(p, &p->ring[i], on, arg, ret_lost, err);
     return r;

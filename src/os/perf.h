@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sampling this process's threads with perf_event_open(2): CPU clock, frame-pointer call chains,
-// wall-clock times. Linux only; needs kernel.perf_event_paranoid <= 2 (own threads, user frames),
+// wall-clock times. Linux only; the first way needs kernel.perf_event_paranoid <= 2 (own threads,
+// user frames),
 // <= 1 or root for kernel frames.
 #ifndef FK_OS_PERF_H
 #define FK_OS_PERF_H
@@ -23,6 +24,9 @@ struct fk_perf_sample {
 // there are others. hz: samples per second of CPU time. FK_E_UNSUPPORTED says what the system
 // forbids.
 int fk_perf_open_self(uint32_t hz, struct fk_perf **ret, struct fk_err *err);
+// The same where that is forbidden, by a timer on each thread's processor time and SIGPROF: user
+// frames only, a thread counts from the first drain after its start. One at a time in a process.
+int fk_perf_open_timer(uint32_t hz, struct fk_perf **ret, struct fk_err *err);
 // Gives out what was sampled since the last call. One thread. *ret_lost (may be NULL) is increased
 // by what the kernel dropped.
 int fk_perf_drain(struct fk_perf *p,

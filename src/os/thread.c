@@ -2,6 +2,8 @@
 // Threads and locks on pthreads.
 #include "os/thread.h"
 
+#include "os/cpu_timer_int.h"
+
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -131,7 +133,16 @@ void fk_cond_broadcast(struct fk_cond *c)
 static void *start(void *arg)
 {
     struct fk_thread *t = arg;
+    struct sigaction prof;
     pthread_setname_np(pthread_self(), t->name);
+    fk_note_stack_top();
+    // The one signal that threads take: from their own timers, when the program samples itself.
+    if (sigaction(SIGPROF, NULL, &prof) == 0 && prof.sa_flags & SA_SIGINFO) {
+        sigset_t set;
+        sigemptyset(&set);
+        sigaddset(&set, SIGPROF);
+        must(pthread_sigmask(SIG_UNBLOCK, &set, NULL));
+    }
     t->run(t->arg);
     return NULL;
 }

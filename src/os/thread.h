@@ -68,7 +68,8 @@ struct fk_thread {
     char name[16]; // as shown by ps -L; longer names are cut
 };
 
-// The thread runs with all signals blocked (they go to the loop, os/signal.h).
+// The thread runs with all signals blocked (they go to the loop, os/signal.h), but for SIGPROF
+// while os/perf.h samples by timers.
 int fk_thread_start(struct fk_thread *t, const char *name, void (*run)(void *arg), void *arg,
                     struct fk_err *err);
 void fk_thread_join(struct fk_thread *t);

@@ -201,12 +201,12 @@ static void test_running_server(void **state)
         assert_true(status == 200 || status == 500 || status == 503 || status <= 0);
     }
     assert_true(refused > 3);
-    // What is still armed goes off here; afterwards all is well.
-    for (int i = 0; i < 20; i++)
-        fx_ask(&fx, post.p, post.n, &b);
-    static const char off[] = "GET /arm/0 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
-    fx_ask(&fx, off, strlen(off), &b);
-    assert_int_equal(fx_ask(&fx, post.p, post.n, &b), 200);
+    // The loop and each of the two workers may still have one armed, which goes off once; which
+    // worker a request goes to is not ours to choose. Apart from that all is well.
+    int failed = 0;
+    for (int i = 0; i < 40; i++)
+        failed += fx_ask(&fx, post.p, post.n, &b) != 200;
+    assert_in_range(failed, 0, 3);
     fx_stop(&fx);
 }
 
