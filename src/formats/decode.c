@@ -131,6 +131,19 @@ static int take_compression_off(const struct fk_decoding *d, struct fk_str *byte
     return inflate_once(d, bytes, &z, err);
 }
 
+// Judges compressed bytes by how they begin, before gigabytes are made of them. Bytes that are short
+// or broken are left to the decompression, which says more.
+static int refuse_early(struct fk_str bytes, struct fk_err *err)
+{
+    uint8_t head[FK_LOOK + 1];
+    size_t n = sizeof(head);
+    enum fk_format format;
+    if (fk_zip_detect((const uint8_t *)bytes.p, bytes.n) == FK_ZIP_NONE)
+        return 0;
+    fk_inflate_head((const uint8_t *)bytes.p, bytes.n, head, &n);
+    return n == sizeof(head) ? fk_format_detect(bytes, &format, err) : 0;
+}
+
 int fk_decode(enum fk_format format, struct fk_str bytes, const struct fk_decode_opts *opts,
               struct fk_arena *arena, struct fk_each_profile each, struct fk_report *report,
               struct fk_err *err)
@@ -139,7 +152,9 @@ int fk_decode(enum fk_format format, struct fk_str bytes, const struct fk_decode
     struct fk_err local;
     if (!err)
         err = &local;
-    int rc = take_compression_off(&d, &bytes, err);
+    int rc = format == FK_FORMAT_UNKNOWN ? refuse_early(bytes, err) : 0;
+    if (rc == 0)
+        rc = take_compression_off(&d, &bytes, err);
     if (rc)
         return rc;
     enum fk_format seen = FK_FORMAT_UNKNOWN;

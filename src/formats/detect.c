@@ -199,10 +199,12 @@ int fk_format_look(struct fk_str bytes, enum fk_format *ret, struct fk_err *err)
         return fail_named("plain text of which no line is 'stack count'; is it a program's name or "
                           "an error message?",
                           FK_E_FORMAT, err);
+    FK_AUTO_BUF known;
+    fk_buf_init(&known, 0);
     return fk_fail(err, FK_E_FORMAT,
-                   "the format is not recognised (it begins with bytes %02x %02x); pprof and "
-                   "folded stacks are read",
-                   (unsigned)(uint8_t)head.p[0], (unsigned)(uint8_t)(head.n > 1 ? head.p[1] : 0));
+                   "the format is not recognised (it begins with bytes %02x %02x); read are: %.*s",
+                   (unsigned)(uint8_t)head.p[0], (unsigned)(uint8_t)(head.n > 1 ? head.p[1] : 0),
+                   FK_STR_ARG(fk_format_readable(&known)));
 }
 
 int fk_format_other(struct fk_str bytes, bool json, struct fk_err *err)

@@ -27,6 +27,8 @@ struct fk_format_row {
 #define FK_LOOK ((size_t)4 << 10)
 
 const struct fk_format_row *fk_format_row(enum fk_format f); // NULL: no such
+// Appends "pprof, folded, ..." of what is read; its view.
+struct fk_str fk_format_readable(struct fk_buf *b);
 bool fk_format_is_json(enum fk_format f); // what is wrong with it, its decoder says best
 bool fk_pprof_looks(struct fk_str head, bool whole);
 bool fk_folded_looks(struct fk_str head, bool whole);

@@ -62,8 +62,7 @@ bool fk_format_is_json(enum fk_format f)
            f == FK_FORMAT_CHROME_TRACE || f == FK_FORMAT_FIREFOX || f == FK_FORMAT_FLAMEBEARER;
 }
 
-// "pprof, folded, ..." of what is read; memory of the buffer.
-static struct fk_str readable(struct fk_buf *b)
+struct fk_str fk_format_readable(struct fk_buf *b)
 {
     for (int f = FK_FORMAT_PPROF; f < FK_FORMAT_COUNT; f++)
         if (fk_format_is_read((enum fk_format)f))
@@ -80,10 +79,10 @@ int fk_format_parse(struct fk_str name, enum fk_format *ret, struct fk_err *err)
             continue;
         if (!rows[f].decode)
             return fk_fail(err, FK_E_UNSUPPORTED, "the format '%s' is not read yet; read are: %.*s",
-                           rows[f].name, FK_STR_ARG(readable(&text)));
+                           rows[f].name, FK_STR_ARG(fk_format_readable(&text)));
         *ret = (enum fk_format)f;
         return 0;
     }
     return fk_fail_param(err, "format", "format '%.*s' is not known; read are: %.*s",
-                         FK_STR_ARG(fk_str_head(name, 40)), FK_STR_ARG(readable(&text)));
+                         FK_STR_ARG(fk_str_head(name, 40)), FK_STR_ARG(fk_format_readable(&text)));
 }
