@@ -102,6 +102,20 @@ def made_text():
         b'{"flamebearer":{"names":["total","a"],"levels":[[0,5,0,0],[0,2,2,1,1,1,1,1]],"units":"samples","sampleRate":99},'
         b'"timeline":{"startTime":5,"samples":[1],"durationDelta":10}}',
         b'{"names":["a"],"levels":[[0,1,1,0,2,2,0]],"format":"double"}']
+    maps = b'MAPPED_LIBRARIES:\n00400000-00500000 r-xp 00001000 08:01 7 /bin/x\n'
+    yield 'fuzz_legacy', [
+        b'heap profile: 1: 9 [1: 9] @ heap_v2/512\n 1: 9 [1: 9] @ 0x401005 0x401006\n' + maps,
+        b'heap profile: 1: 16 [4: 64] @ heap/2\n1: 16 [4: 64] @ 0x11\n#\t0x10\tf+0x5\t/g.go:7\n#\t0x10\tg\t/g.go:9\n',
+        b'heap_v2/99\n t*: 1: 2 [0: 0]\n@ 0x1 0x2\n t*: 1: 2 [3: 4]\n' + maps,
+        b'--- contentionz 1 ---\ncycles/second = 2\nsampling period = 3\n 1 2 @ 0x11\n--- Memory map: ---\n  400000-500000: x\n',
+        b'--- contentionz 1 ---\nformat = java\nresolution = microseconds\n 1 2 @ 0x1\n 0x1 f (x.java:1)\n',
+        b'goroutine profile: total 1\n1 @ 0x1\n# labels: {"a":"b"}\n#\t0x0\tf\tx:1\n',
+        b'goroutine 1 [sleep, 2 minutes]:\nf(0x1)\n\t/x.go:1 +0x2\ncreated by g in goroutine 2\n\t/x.go:2\n',
+        b'--- threadz 1 ---\n--- Thread 7 (name: a/1) stack: ---\n  PC: 0x1: f\n  0x2: g\n--- Thread 8 (name: b) stack: ---\n'
+        b' [same as previous thread]\n'] + [
+        struct.pack(f'{order}13{word}', 0, 3, 0, 10000, 0, 2, 2, 0x400011, 0x400022, 7, 0, 1, 0)[:-1] for word in 'IQ'
+        for order in '<>'] + [struct.pack(f'{order}13{word}', 0, 3, 1, 9, 0, 2, 3, 1, 2, 3, 0, 1, 0) + b'0x1 f (x:1)\n'
+                              for word in 'IQ' for order in '<>']
 
 
 def made_http():
@@ -248,7 +262,7 @@ def copied():
                             ('fuzz_json', ('speedscope', 'cpuprofile', 'flamebearer')),
                             ('fuzz_inflate', ('pprof', 'pprof-malformed')), ('fuzz_perf_script', ('perf-script',)),
                             ('fuzz_v8', ('cpuprofile', 'chrome-trace')), ('fuzz_speedscope', ('speedscope',)),
-                            ('fuzz_flamebearer', ('flamebearer',))):
+                            ('fuzz_flamebearer', ('flamebearer',)), ('fuzz_legacy', ('pprof-legacy', 'jemalloc'))):
         for folder in folders:
             path = os.path.join(corpus, folder)
             for name in sorted(os.listdir(path)) if os.path.isdir(path) else ():

@@ -43,6 +43,10 @@ int fk_stacks_mapping(struct fk_stacks *s, struct fk_str file, struct fk_placeme
     int rc = fk_dict_string(s->dict, file, &m.file);
     if (!rc)
         rc = fk_dict_mapping(s->dict, &m, &id);
+    while (!rc && id < s->n_mappings && place.limit) { // mapped twice
+        m.ordinal++;
+        rc = fk_dict_mapping(s->dict, &m, &id);
+    }
     if (!rc && id >= s->n_mappings) { // seen for the first time
         place.mapping = id;
         rc = fk_builder_mapping(s->b, &place);

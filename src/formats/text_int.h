@@ -22,5 +22,11 @@ bool fk_firefox_looks(struct fk_str head, bool whole);
 int fk_flamebearer_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
 bool fk_flamebearer_looks(struct fk_str head, bool whole);
 bool fk_stackprof_json_looks(struct fk_str head, bool whole);
+int fk_gperftools_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
+bool fk_gperftools_looks(struct fk_str head, bool whole);
+int fk_legacy_text_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
+bool fk_legacy_text_looks(struct fk_str head, bool whole);
+int fk_jemalloc_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
+bool fk_jemalloc_looks(struct fk_str head, bool whole);
 
 #endif

@@ -20,6 +20,15 @@ static void put_pair(struct fk_json *w, struct fk_str key, struct fk_str value)
     fk_json_str(w, value);
 }
 
+static uint64_t address_of(const struct fk_profile *p, const struct fk_location *l)
+{
+    uint64_t address = l->address;
+    for (uint32_t i = 0; i < p->n_placements; i++)
+        if (p->placement[i].mapping == l->mapping)
+            address += p->placement[i].start - p->sym.mapping[l->mapping].offset;
+    return address;
+}
+
 static void put_frame(struct fk_json *w, const struct fk_profile *p, const struct fk_location *l)
 {
     const struct fk_symbols *s = &p->sym;
@@ -31,12 +40,28 @@ static void put_frame(struct fk_json *w, const struct fk_profile *p, const struc
     }
     if (l->line_count)
         return;
-    uint64_t address = l->address;
-    for (uint32_t i = 0; i < p->n_placements; i++)
-        if (p->placement[i].mapping == l->mapping)
-            address += p->placement[i].start - s->mapping[l->mapping].offset;
-    snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
+    snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address_of(p, l));
     fk_json_str(w, fk_str_of(text));
+}
+
+static void put_address(struct fk_json *w, const struct fk_profile *p, const struct fk_location *l)
+{
+    fk_json_u64(w, address_of(p, l));
+}
+
+static void put_stacks(struct fk_json *w, const struct fk_profile *p, const char *name,
+                       void (*put)(struct fk_json *, const struct fk_profile *,
+                                   const struct fk_location *))
+{
+    fk_json_key(w, fk_str_of(name));
+    fk_json_array(w);
+    for (uint32_t s = 0; s < p->sym.n_stacks; s++) {
+        fk_json_array(w);
+        for (uint32_t i = p->sym.stack_begin[s]; i < p->sym.stack_begin[s + 1]; i++)
+            put(w, p, &p->sym.location[p->sym.frame[i]]);
+        fk_json_array_end(w);
+    }
+    fk_json_array_end(w);
 }
 
 static void put_attrs(struct fk_json *w, const struct fk_symbols *s, uint32_t set)
@@ -109,15 +134,8 @@ static int on_profile(void *arg, struct fk_entry *e, struct fk_profile *p, struc
     fk_json_i64(w, p->duration_ns);
     fk_json_k(w, "period");
     fk_json_i64(w, p->period);
-    fk_json_k(w, "stacks");
-    fk_json_array(w);
-    for (uint32_t s = 0; s < p->sym.n_stacks; s++) {
-        fk_json_array(w);
-        for (uint32_t i = p->sym.stack_begin[s]; i < p->sym.stack_begin[s + 1]; i++)
-            put_frame(w, p, &p->sym.location[p->sym.frame[i]]);
-        fk_json_array_end(w);
-    }
-    fk_json_array_end(w);
+    put_stacks(w, p, "stacks", put_frame);
+    put_stacks(w, p, "addresses", put_address);
     fk_json_k(w, "rows");
     fk_json_array(w);
     for (uint64_t r = 0; r < p->n_rows; r++)

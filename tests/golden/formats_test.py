@@ -194,6 +194,57 @@ def check_flamebearer(got, name, corpus):
         yield 'the time of the timeline is missing'
 
 
+# ---- from before pprof ----
+
+def by_address(p, k):
+    """Tops with frames as hexadecimal addresses, as pprof has them where it does not symbolize."""
+    shown = Profile(dict(p.p, stacks=[[hex(a) for a in s] for s in p.p['addresses']]))
+    return shown.tops(k)
+
+
+def check_counts(p, want):
+    if want['kind'] == 'go-goroutine-debug2':
+        states = collections.Counter(r[2].get('state') for r in p.rows)
+        if p.total() != want['goroutines'] or states != want['states']:
+            yield f'{p.total()} goroutines, {states}'
+    elif p.total() != want['total'] or len(p.rows) != want['entries']:
+        yield f'{p.total()} in {len(p.rows)} entries'
+
+
+@covers('pprof-legacy')
+def check_legacy(got, name, corpus):
+    p, oracle = got['profiles'][0], os.path.join(corpus, 'oracle/pprof-legacy', name + '.json')
+    if not os.path.exists(oracle): # go tool pprof does not read it
+        yield from check_counts(p, load_oracle(corpus, 'pprof-legacy', name + '.legacy'))
+        return
+    want = load_oracle(corpus, 'pprof-legacy', name)
+    scale = {'microseconds': 1000}
+    if len(p.rows) != want['n_samples'] and 'thread' not in name: # a thread a row
+        yield f"{len(p.rows)} samples, not {want['n_samples']}"
+    for k, t in enumerate(want['sample_types']):
+        each = scale.get(t['unit'], 1)
+        if p.total(k) != want['totals'][k] * each:
+            yield f"{t['type']}: {p.total(k)}, not {want['totals'][k] * each}"
+        named = [r for rows in (want['top_self'][k], want['top_cum'][k]) for r in rows if not r[0].startswith('0x')]
+        self_, cum = p.tops(k) if named else by_address(p, k)
+        yield from compare('self', self_, [[n, v * each] for n, v in want['top_self'][k]])
+        yield from compare('cum', cum, [[n, v * each] for n, v in want['top_cum'][k]])
+    if p.p['period'] != want['period']:
+        yield f"period {p.p['period']}, not {want['period']}"
+
+
+@covers('jemalloc')
+def check_jemalloc(got, name, corpus):
+    want, p = load_oracle(corpus, 'jemalloc', name + '.legacy'), got['profiles'][0]
+    columns = {t['type']: k for k, t in enumerate(p.types)}
+    if len(p.rows) != want['entries']:
+        yield f"{len(p.rows)} entries, not {want['entries']}"
+    for column, value in zip(('inuse_objects', 'inuse_space', 'alloc_objects', 'alloc_space'), want['scaled']):
+        have = p.total(columns[column]) if column in columns else 0
+        if abs(have - value) > want['entries']: # each entry is cut to an integer
+            yield f'{column}: {have}, not {value}'
+
+
 # ---- the whole ----
 
 def check_file(helper, corpus, folder, name):
