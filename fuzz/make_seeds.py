@@ -73,6 +73,7 @@ def made():
     yield from made_text()
     yield from made_http()
     yield from made_files()
+    yield from made_otlp()
     yield from made_rpc(full)
 
 
@@ -102,20 +103,70 @@ def made_text():
         b'{"flamebearer":{"names":["total","a"],"levels":[[0,5,0,0],[0,2,2,1,1,1,1,1]],"units":"samples","sampleRate":99},'
         b'"timeline":{"startTime":5,"samples":[1],"durationDelta":10}}',
         b'{"names":["a"],"levels":[[0,1,1,0,2,2,0]],"format":"double"}']
-    maps = b'MAPPED_LIBRARIES:\n00400000-00500000 r-xp 00001000 08:01 7 /bin/x\n'
-    yield 'fuzz_legacy', [
-        b'heap profile: 1: 9 [1: 9] @ heap_v2/512\n 1: 9 [1: 9] @ 0x401005 0x401006\n' + maps,
-        b'heap profile: 1: 16 [4: 64] @ heap/2\n1: 16 [4: 64] @ 0x11\n#\t0x10\tf+0x5\t/g.go:7\n#\t0x10\tg\t/g.go:9\n',
-        b'heap_v2/99\n t*: 1: 2 [0: 0]\n@ 0x1 0x2\n t*: 1: 2 [3: 4]\n' + maps,
-        b'--- contentionz 1 ---\ncycles/second = 2\nsampling period = 3\n 1 2 @ 0x11\n--- Memory map: ---\n  400000-500000: x\n',
-        b'--- contentionz 1 ---\nformat = java\nresolution = microseconds\n 1 2 @ 0x1\n 0x1 f (x.java:1)\n',
-        b'goroutine profile: total 1\n1 @ 0x1\n# labels: {"a":"b"}\n#\t0x0\tf\tx:1\n',
-        b'goroutine 1 [sleep, 2 minutes]:\nf(0x1)\n\t/x.go:1 +0x2\ncreated by g in goroutine 2\n\t/x.go:2\n',
-        b'--- threadz 1 ---\n--- Thread 7 (name: a/1) stack: ---\n  PC: 0x1: f\n  0x2: g\n--- Thread 8 (name: b) stack: ---\n'
-        b' [same as previous thread]\n'] + [
-        struct.pack(f'{order}13{word}', 0, 3, 0, 10000, 0, 2, 2, 0x400011, 0x400022, 7, 0, 1, 0)[:-1] for word in 'IQ'
-        for order in '<>'] + [struct.pack(f'{order}13{word}', 0, 3, 1, 9, 0, 2, 3, 1, 2, 3, 0, 1, 0) + b'0x1 f (x:1)\n'
-                              for word in 'IQ' for order in '<>']
+
+
+def otlp_tables(where, mapping=0, keyed=False):
+    """Mapping, location, function, link, string, attribute table (and units or stacks) under the numbers of `where`."""
+    key = (lambda i: b'' if not i else field(1, [b'', b'thread.name', b'bytes'][i])) if keyed else (lambda i: field(1, i + 4 if i else 0))
+    strings = [b'', b'samples', b'count', b'cpu', b'nanoseconds', b'thread.name', b'bytes', b'main', b'work', b'/bin/a']
+    out = field(where[0], b'') + field(where[0], field(1 + mapping, 4096) + field(2 + mapping, 8192) + field(4 + mapping, 9))
+    out += field(where[1], b'') + field(where[1], field(1 + mapping, 1) + field(2 + mapping, 4100) +
+                                        field(3 + mapping, field(1, 1) + field(2, 5)) + field(3 + mapping, field(1, 2)))
+    out += field(where[2], b'') + b''.join(field(where[2], field(1 + mapping, i) + field(3 + mapping, 9)) for i in (7, 8))
+    out += field(where[3], b'') + field(where[3], field(1, bytes(range(16))) + field(2, bytes(range(8))))
+    out += b''.join(field(where[4], s) for s in strings)
+    out += field(where[5], b'') + field(where[5], key(1) + field(2, field(1, b'w-1'))) + \
+        field(where[5], key(2) + field(2, field(3, 77)) + (b'' if keyed else field(3, 6)))
+    if keyed:
+        return out + field(where[6], field(1, 6) + field(2, 6))
+    return out + field(where[6], b'') + field(where[6], packed(1, [1, 0]))
+
+
+def otlp(revision):
+    t = [struct.pack('<Q', 1700000000000000000 + i) for i in range(3)]
+    types, pair = field(1, field(1, 1) + field(2, 2)), field(1, 3) + field(2, 4)
+    resource = field(1, field(1, field(1, b'service.name') + field(2, field(1, b'shop'))) +
+                     field(1, field(1, b'l') + field(2, field(5, field(1, field(2, 1)) + field(1, b'\x21' + bytes(8))))) +
+                     field(1, field(3, 5) + field(2, field(8, 7))))
+    if revision >= 8:
+        value, attr, link = (4, 2, 3) if revision == 10 else (2, 3, 4)
+        sample = field(1, 1) + packed(attr, [1, 2]) + field(link, 1) + packed(value, [1, 5, 77]) + field(5, b''.join(t))
+        profile = types + field(2, sample) + field(2, field(1, 1) + packed(value, [300])) + b'\x19' + t[0] + field(4, 5) + \
+            field(5, pair) + field(6, 10) + field(8 if revision == 8 else 7, bytes(16))
+        return field(1, resource + field(2, field(2, profile))) + field(2, otlp_tables((1, 2, 3, 4, 5, 6, 7)))
+    if revision == 3:
+        profile = types + field(2, packed(1, [1, 0]) + packed(2, [4]) + field(3, field(1, 5) + field(2, 6)) + packed(10, [1]) + packed(13, [9])) + \
+            field(2, field(7, 0) + field(8, 2) + packed(2, [1])) + packed(15, [1, 1]) + field(9, 1) + field(11, pair) + field(12, 10)
+        tables = otlp_tables((3, 4, 5, 18, 6, 16, 17), 1, True)
+        return field(1, resource + field(2, field(2, field(1, bytes(16)) + b'\x11' + t[0] + field(8, profile + tables))))
+    indices, time = (5, 11) if revision == 5 else (3, 4)
+    sample = field(1, 0) + field(2, 2) + packed(3, [3]) + packed(4, [1, 2]) + field(5, 1) + packed(6, [5, 6, 7])
+    profile = types + field(2, sample) + packed(indices, [1, 0, 1]) + field(time, 1) + field(time + 1, 2) + field(time + 2, pair) + field(time + 3, 10)
+    if revision == 5:
+        return field(1, resource + field(2, field(2, profile + otlp_tables((3, 4, 6, 9, 10, 7, 8), 0, True))))
+    request = field(1, resource + field(2, field(2, profile)))
+    if revision == 6:
+        return request + otlp_tables((2, 3, 4, 5, 6, 7, 8), 0, True)
+    return request + field(2, otlp_tables((1, 2, 3, 4, 5, 6, 7), 0, True))
+
+
+OTLP_JSON = b'''{"resourceProfiles":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"x"}},{"keyStrindex":1,
+"value":{"arrayValue":{"values":[{"intValue":"1"},{"doubleValue":"NaN"},{"bytesValue":"AAA="},{"boolValue":true}]}}}]},"scopeProfiles":[
+{"scope":{"attributes":[]},"profiles":[{"sampleType":{"typeStrindex":1,"unitStrindex":2},"period":"10","periodType":{"typeStrindex":1},
+"samples":[{"stackIndex":1,"attributeIndices":[1],"linkIndex":1,"values":[1,"2"],"timestampsUnixNano":["17","18"]}],"timeUnixNano":"1",
+"profileId":"00112233445566778899aabbccddeeff"}]}]}],"dictionary":{"stringTable":["","a","b"],"mappingTable":[{}],"locationTable":[{},
+{"address":"18446744073709551615","lines":[{"functionIndex":1,"line":"3"}]}],"functionTable":[{},{"nameStrindex":2}],"linkTable":[{},
+{"traceId":"00112233445566778899aabbccddeeff","spanId":"AAECAwQFBgc="}],"attributeTable":[{},{"keyStrindex":1,"value":{"intValue":7}}],
+"stackTable":[{},{"locationIndices":[1,0]}]}}'''
+OLD_JSON = b'''{"resourceProfiles":[{"scopeProfiles":[{"profiles":[{"profile":{"sampleType":[{"type":1}],"sample":[{"locationsStartIndex":0,
+"locationsLength":1,"value":["3"],"timestampsUnixNano":[1],"label":[{"key":1,"num":"2"}]}],"locationIndices":[0],"location":[{"address":1}],
+"stringTable":["","a"]},"startTimeUnixNano":"5"}]}]}]}'''
+
+
+def made_otlp():
+    requests = [otlp(r) for r in (3, 5, 6, 7, 8, 9, 10)]
+    yield 'fuzz_otlp', requests + [OTLP_JSON, OLD_JSON, gzip.compress(requests[-1])]
+    yield 'fuzz_otlp_json', [OTLP_JSON, OLD_JSON, b'"resource_profiles":[]}']
 
 
 def made_http():
@@ -262,7 +313,7 @@ def copied():
                             ('fuzz_json', ('speedscope', 'cpuprofile', 'flamebearer')),
                             ('fuzz_inflate', ('pprof', 'pprof-malformed')), ('fuzz_perf_script', ('perf-script',)),
                             ('fuzz_v8', ('cpuprofile', 'chrome-trace')), ('fuzz_speedscope', ('speedscope',)),
-                            ('fuzz_flamebearer', ('flamebearer',)), ('fuzz_legacy', ('pprof-legacy', 'jemalloc'))):
+                            ('fuzz_flamebearer', ('flamebearer',)), ('fuzz_otlp', ('otlp',))):
         for folder in folders:
             path = os.path.join(corpus, folder)
             for name in sorted(os.listdir(path)) if os.path.isdir(path) else ():

@@ -49,7 +49,7 @@ static int put_json_list(const struct otlp_request *q, const struct otlp_tables 
     pairs ? fk_json_object(w) : fk_json_array(w);
     while ((rc = otlp_next(&r, &f, &fault)) == 1) {
         struct fk_cur value = f.b;
-        struct fk_str key;
+        struct fk_str key = {"", 0};
         if (f.id != OTLP_VALUES)
             continue;
         if (pairs && (rc = read_pair(q, t, f.b, &key, &value)) < 0)
