@@ -35,6 +35,8 @@ static int status_of(const struct fk_err *err)
                                     fk_str_eq(fk_str_of(err->param), FK_S("query")) ||
                                     fk_str_eq(fk_str_of(err->param), FK_S("memory"))))
         return 422;
+    if (err->code == FK_E_LIMIT && fk_str_eq(fk_str_of(err->param), FK_S("series")))
+        return 429; // the tenant's own limit
     if (err->code == FK_E_LIMIT && (fk_str_eq(fk_str_of(err->param), FK_S("labels")) ||
                                     fk_str_eq(fk_str_of(err->param), FK_S("time")) ||
                                     fk_str_eq(fk_str_of(err->param), FK_S("step")) ||

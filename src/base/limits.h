@@ -21,8 +21,7 @@
     X(labels, "--limit-labels", 64, count, "labels of one profile")                                \
     X(label_name, "--limit-label-name", 1024, bytes, "name of a label")                            \
     X(label_value, "--limit-label-value", 2048, bytes, "value of a label")                         \
-    X(series_per_day, "--limit-series-per-day", 1000000, count,                                    \
-      "series of one tenant and day (not enforced in this version)")                               \
+    X(series_per_day, "--limit-series-per-day", 1000000, count, "series of one tenant and day")    \
     X(future, "--limit-future", 600000000000ll, ns,                                                \
       "how far ahead of the clock a pushed profile's time may be")                                 \
     X(decode_memory, "--limit-decode-memory", 1024u << 20, bytes,                                  \

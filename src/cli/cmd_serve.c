@@ -51,6 +51,7 @@ static int open_store(struct server *s, struct fk_err *err)
                                .min_free = o->min_free,
                                .retention_bytes = o->retention_bytes,
                                .retention_age_ns = o->retention_age,
+                               .series_per_day = o->limits.series_per_day,
                                .seal_bytes = o->seal_bytes,
                                .seal_age_ns = o->seal_age};
     return r ? r : fk_store_open(&so, &s->store, err);

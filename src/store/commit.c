@@ -288,13 +288,16 @@ int fk_store_append(struct fk_store *s, struct fk_str tenant, const struct fk_en
     if (profile->n_types > FK_MAX_TYPES)
         return fk_fail_limit(err, "sample_type", FK_MAX_TYPES, NULL,
                              "the profile has %u sample types", profile->n_types);
+    int r = fk_quota_take(s, tenant, entry, err);
+    if (r)
+        return r;
     struct append *a = fk_calloc(1, sizeof(*a));
     if (!a)
         return fk_fail_nomem(err);
     *a = (struct append){
         .tenant = tenant, .entry = entry, .profile = profile, .done = done, .arg = arg};
     fk_buf_init(&a->record, 0);
-    int r = fk_record_put(&a->record, entry, profile, err);
+    r = fk_record_put(&a->record, entry, profile, err);
     if (r == 0 && s->threads)
         r = enqueue(s, a, err);
     else if (r == 0)

@@ -256,7 +256,8 @@ static int replay_record(struct replay *p, struct fk_str tenant, struct fk_str b
     last->id = e.id;
     p->max_id = fk_id_cmp(e.id, p->max_id) > 0 ? e.id : p->max_id;
     p->s->stats.replayed++;
-    return fk_head_add(p->s->head, tenant, &e, &profile, err);
+    r = fk_head_add(p->s->head, tenant, &e, &profile, err);
+    return r ? r : fk_quota_note(p->s, tenant, &e, err);
 }
 
 static int replay_segment(void *arg, struct fk_str bytes, struct fk_err *err)

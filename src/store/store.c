@@ -185,6 +185,7 @@ static void init_locks(struct fk_store *s)
     fk_mutex_init(&s->state_lock, FK_RANK_STORE_STATE);
     fk_mutex_init(&s->seal_lock, FK_RANK_STORE_SEAL);
     fk_mutex_init(&s->stats_lock, FK_RANK_LEAF);
+    fk_mutex_init(&s->quota.lock, FK_RANK_STORE_QUOTA);
     fk_cond_init(&s->queue_filled);
     fk_cond_init(&s->keeper_wake);
 }
@@ -247,7 +248,9 @@ void fk_store_close(struct fk_store *s)
     fk_catalog_close(s->catalog);
     fk_blob_close(s->blob);
     fk_file_close(s->lock_file);
-    struct fk_mutex *locks[] = {&s->queue_lock, &s->state_lock, &s->seal_lock, &s->stats_lock};
+    struct fk_mutex *locks[] = {&s->queue_lock, &s->state_lock, &s->seal_lock, &s->stats_lock,
+                                &s->quota.lock};
+    fk_quota_free(&s->quota);
     for (size_t i = 0; i < FK_COUNTOF(locks); i++)
         fk_mutex_destroy(locks[i]);
     fk_cond_destroy(&s->queue_filled);

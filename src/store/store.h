@@ -35,6 +35,7 @@ struct fk_store_opts {
     uint64_t min_free;            // bytes that must stay free on the disk; 0: max(256 MiB, 2 %)
     int64_t retention_age_ns;     // 0: 31 days; negative: for ever
     uint64_t retention_bytes;     // 0: 80 % of own files + free space
+    uint64_t series_per_day;      // of a tenant; 0: no limit
     bool run_inline;              // no threads
     bool rebuild;                 // make the catalog anew from the blocks
     unsigned plant;               // enum fk_store_plant

@@ -14,6 +14,7 @@
 #define FK_RANK_STORE_QUEUE (FK_RANK_STORE + 1)
 #define FK_RANK_STORE_STATE (FK_RANK_STORE + 2)
 #define FK_RANK_STORE_HEAD  (FK_RANK_STORE + 3)
+#define FK_RANK_STORE_QUOTA (FK_RANK_STORE + 4)
 
 #define FK_SEGMENT_MAX                                                                             \
     ((size_t)8 << 20) // of records in one commit, unless one record alone is larger
@@ -147,6 +148,21 @@ struct append {
     size_t order; // of arrival in the batch
 };
 
+// quota.c: series of a tenant and day.
+struct fk_series_day;
+struct fk_quota {
+    struct fk_mutex lock; // all of it; the catalog is asked under it
+    FK_VEC(struct fk_series_day) days;
+    uint64_t uses;
+};
+void fk_quota_free(struct fk_quota *q);
+// Counts a series that is stored already.
+int fk_quota_note(struct fk_store *s, struct fk_str tenant, const struct fk_entry *e,
+                  struct fk_err *err);
+// Counts the entry's series, or refuses a new one beyond the limit: FK_E_LIMIT, parameter "series".
+int fk_quota_take(struct fk_store *s, struct fk_str tenant, const struct fk_entry *e,
+                  struct fk_err *err);
+
 struct fk_store {
     struct fk_store_opts opts;
     const struct fk_fs *fs;
@@ -185,6 +201,7 @@ struct fk_store {
     struct fk_fs_ops planted_ops;
     struct fk_mutex stats_lock;
     struct fk_store_stats stats; // counters since start
+    struct fk_quota quota;
 };
 
 // commit.c

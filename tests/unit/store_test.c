@@ -234,6 +234,43 @@ static void other_versions_are_refused(void **state)
     assert_non_null(strstr(err.msg, "'7'"));
 }
 
+static int push_series(struct world *w, uint32_t pod, int64_t time_ns, struct fk_err *err)
+{
+    FK_AUTO_ARENA a;
+    struct fk_profile p;
+    struct fk_entry e;
+    struct fk_id id;
+    fk_arena_init(&a, 0);
+    fk_gen_profile(&w->rng, &gen, &a, &p);
+    fk_gen_entry(&p, "api", pod, time_ns, &a, &e);
+    return fk_store_append_wait(w->store, FK_S(FK_TENANT_DEFAULT), &e, &p, &id, err);
+}
+
+static void series_of_a_day_are_limited(void **state)
+{
+    struct world *w = *state;
+    struct fk_err err = {0};
+    const int64_t day = 86400 * FK_NS_PER_S, noon = 20000 * day + day / 2;
+    w->opts.series_per_day = 2;
+    reopen(w, false);
+    fk_test_ok(push_series(w, 0, noon, &err), &err);
+    fk_test_ok(push_series(w, 1, noon, &err), &err);
+    for (int step = 0; step < 3; step++) { // from the head, replayed, sealed
+        assert_int_equal(push_series(w, 2, noon, &err), -FK_E_LIMIT);
+        assert_string_equal(err.param, "series");
+        assert_string_equal(err.flag, "--limit-series-per-day");
+        fk_test_ok(push_series(w, 1, noon + 1, &err), &err);
+        if (step == 1)
+            fk_test_ok(fk_store_seal(w->store, &err), &err);
+        reopen(w, false);
+    }
+    fk_test_ok(push_series(w, 2, noon + day, &err), &err);
+    w->opts.series_per_day = 3;
+    reopen(w, false);
+    fk_test_ok(push_series(w, 2, noon, &err), &err);
+    assert_int_equal(push_series(w, 3, noon, &err), -FK_E_LIMIT);
+}
+
 static int flip_byte(void *arg, const char *key, uint64_t size, struct fk_err *err)
 {
     char path[FK_PATH_MAX];
@@ -470,6 +507,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(other_versions_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(damaged_blocks_are_set_aside, setup, teardown),
         cmocka_unit_test_setup_teardown(retention_by_bytes_and_age, setup, teardown),
+        cmocka_unit_test_setup_teardown(series_of_a_day_are_limited, setup, teardown),
         cmocka_unit_test(a_full_disk_refuses_and_recovers),
         cmocka_unit_test_setup_teardown(many_threads_push_read_and_seal, setup, teardown),
     };
