@@ -128,7 +128,8 @@ static void put_hex(struct fk_buf *b, uint32_t number, struct fk_str hex)
     size_t mark = fk_pb_begin(b, number);
     for (size_t i = 0; i + 1 < hex.n; i += 2) {
         const char *high = memchr(digits, hex.p[i], 16), *low = memchr(digits, hex.p[i + 1], 16);
-        fk_buf_byte(b, high && low ? (uint8_t)((high - digits) << 4 | (low - digits)) : 0);
+        unsigned both = high && low ? (unsigned)(high - digits) * 16 + (unsigned)(low - digits) : 0;
+        fk_buf_byte(b, (uint8_t)both);
     }
     fk_pb_end(b, mark);
 }
