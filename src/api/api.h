@@ -14,12 +14,15 @@ struct fk_api_opts {
     struct fk_limits limits;
     const struct fk_clock *clock; // NULL: the real one
     const struct fk_log *log;     // may be NULL
+    const struct fk_str *host;    // names under which browsers reach the server; borrowed
+    size_t n_hosts;
 };
 
 struct fk_api;
 int fk_api_new(const struct fk_api_opts *o, struct fk_api **ret, struct fk_err *err);
 void fk_api_free(struct fk_api *api);
 void fk_api_set_server(struct fk_api *api, struct fk_http_server *server);
+void fk_api_set_local(struct fk_api *api, bool local); // only this machine is listened to
 void fk_api_set_ready(struct fk_api *api, bool ready); // what /ready answers
 
 // Routes for the server, borrowed from api.

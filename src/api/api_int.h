@@ -78,9 +78,14 @@ struct fk_api {
     struct fk_api_seen *seen;
     int64_t started_ns;
     _Atomic bool ready;
+    bool local; // only this machine is listened to; set before the server starts
     _Atomic uint64_t stored_profiles, stored_samples, refused_profiles, dropped_samples,
         repeated_profiles, query_errors;
 };
+
+// Whether a write with these fields may be done (guard.c); FK_E_INVALID names the field.
+int fk_api_guard(const struct fk_api *api, struct fk_str origin, struct fk_str host,
+                 struct fk_err *err);
 
 // ---- parameters (params.c); errors name the parameter ----
 struct fk_str fk_param(const struct fk_api_call *c,

@@ -169,7 +169,11 @@ static void run_route(void *arg, struct fk_http_req *req, struct fk_http_res *re
     c.cancel = req->cancel;
     if (req->params_n)
         c.path_param = req->params[0].value;
-    if (fk_http_req_query(req, &c.query, &c.n_query, &err)) {
+    if ((a->endpoint->flags & FK_API_INGEST) &&
+        fk_api_guard(a->api, fk_http_req_field(req, "Origin"), fk_http_req_field(req, "Host"),
+                     &err)) {
+        fk_http_res_fail(res, 403, &err);
+    } else if (fk_http_req_query(req, &c.query, &c.n_query, &err)) {
         fk_http_res_fail(res, 0, &err);
     } else {
         fk_call_run(&c);
@@ -335,6 +339,11 @@ void fk_api_free(struct fk_api *api)
 void fk_api_set_server(struct fk_api *api, struct fk_http_server *server)
 {
     api->server = server;
+}
+
+void fk_api_set_local(struct fk_api *api, bool local)
+{
+    api->local = local;
 }
 
 void fk_api_set_ready(struct fk_api *api, bool ready)

@@ -5,7 +5,7 @@
 
 struct options {
     struct fk_str data;
-    struct fk_opt_list listen, listen_otlp;
+    struct fk_opt_list listen, listen_otlp, host;
     uint64_t min_free, retention_bytes, seal_bytes, workers;
     int64_t retention_age, seal_age;
     bool quiet, verbose, no_self;
@@ -36,6 +36,7 @@ struct server {
     struct fk_self *self; // NULL: not asked for, or forbidden
     char dir[FK_PATH_MAX], spool[FK_PATH_MAX];
     char address[FK_ADDR_CHARS];
+    bool open; // other machines reach it
 };
 
 static int open_store(struct server *s, struct fk_err *err)
@@ -65,6 +66,20 @@ static int listen_on(struct server *s, struct fk_str text, struct fk_err *err)
         r = fk_http_server_listen(s->http, &address, &bound, err);
     if (r == 0 && !s->address[0])
         fk_addr_format(&bound, s->address);
+    s->open |= r == 0 && !fk_addr_is_loopback(&bound);
+    return r;
+}
+
+// Nobody asked for 4040 in particular: when another program has it, any other port does.
+static int listen_by_default(struct server *s, struct fk_err *err)
+{
+    struct fk_err why;
+    if (listen_on(s, FK_S("127.0.0.1:4040"), &why) == 0)
+        return 0;
+    int r = listen_on(s, FK_S("127.0.0.1:0"), err);
+    if (r == 0)
+        fk_logf(&s->log, FK_LOG_WARN, "serve", "%s; %s is taken instead (--listen chooses)",
+                why.msg, s->address);
     return r;
 }
 
@@ -123,11 +138,12 @@ static int open_http(struct server *s, struct fk_err *err)
     if ((r = fk_http_server_new(&ho, &s->http, err)))
         return r;
     if (o->listen.n == 0)
-        r = listen_on(s, FK_S("127.0.0.1:4040"), err);
+        r = listen_by_default(s, err);
     for (size_t i = 0; r == 0 && i < o->listen.n; i++)
         r = listen_on(s, o->listen.v[i], err);
     if (r == 0)
         r = listen_otlp(s, err);
+    fk_api_set_local(s->api, !s->open);
     if (r == 0)
         r = fk_http_server_start(s->http, err);
     if (r == 0)
@@ -231,7 +247,11 @@ static int run(void *options, struct fk_opt_list *args)
     begin_self(&s);
     int r = open_store(&s, &err);
     if (r == 0)
-        r = fk_api_new(&(struct fk_api_opts){.store = s.store, .limits = o->limits, .log = &s.log},
+        r = fk_api_new(&(struct fk_api_opts){.store = s.store,
+                                             .limits = o->limits,
+                                             .log = &s.log,
+                                             .host = o->host.v,
+                                             .n_hosts = o->host.n},
                        &s.api, &err);
     if (r == 0)
         r = open_http(&s, &err);
@@ -263,6 +283,8 @@ static const struct fk_option rows[] = {
      "127.0.0.1:4040"},
     {"--listen-otlp", "ADDRESS", FK_OPT_STRS, offsetof(struct options, listen_otlp),
      "second address, for senders of OpenTelemetry; none: no such port", "port 4318"},
+    {"--host", "NAME", FK_OPT_STRS, offsetof(struct options, host),
+     "name under which browsers reach the server, as behind a proxy", NULL},
     {"--min-free", "SIZE", FK_OPT_BYTES, offsetof(struct options, min_free),
      "room that must stay free on the disk", "256MiB or 2 %"},
     {"--retention-age", "DURATION", FK_OPT_DURATION, offsetof(struct options, retention_age),
