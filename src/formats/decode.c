@@ -131,8 +131,8 @@ static int take_compression_off(const struct fk_decoding *d, struct fk_str *byte
     return inflate_once(d, bytes, &z, err);
 }
 
-// Judges compressed bytes by how they begin, before gigabytes are made of them. Bytes that are short
-// or broken are left to the decompression, which says more.
+// Judges compressed bytes by how they begin, before gigabytes are made of them. Bytes that are
+// short or broken are left to the decompression, which says more.
 static int refuse_early(struct fk_str bytes, struct fk_err *err)
 {
     uint8_t head[FK_LOOK + 1];
