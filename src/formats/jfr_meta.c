@@ -185,9 +185,9 @@ static enum jfr_event event_of(struct fk_str name)
 static void name_type(struct jfr_type *t, struct fk_str name)
 {
     t->name = name;
-    t->kind = kind_of(name);
+    t->kind = (uint8_t)kind_of(name);
     t->is_string = t->kind == JFR_TEXT;
-    t->event = event_of(name);
+    t->event = (uint8_t)event_of(name);
 }
 
 static enum jfr_unit unit_of(struct fk_str annotation)
