@@ -181,7 +181,7 @@ static int take_location_attributes(struct filling *x, struct otlp_field f,
             continue;
         const struct otlp_attribute *a = &x->t->attribute[v];
         if (!fk_str_eq(a->key, FK_S("pprof.location.is_folded"))) {
-            x->t->location_attributes++;
+            x->t->location_attributes += a->key.n != 0;
             continue;
         }
         rc = otlp_value_read(x->q, x->t, a->value, &value);
