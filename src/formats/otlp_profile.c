@@ -121,12 +121,15 @@ static int count_comment(void *arg, struct fk_str text)
 
 static int comments_of(const struct otlp_request *q, struct otlp_profile *p, struct fk_cur any)
 {
-    size_t n = 0;
+    size_t n = p->n_comments;
     int rc = otlp_value_each(q, &p->t, any, count_comment, &n);
-    if (rc || p->n_comments)
-        return rc;
-    p->comment = fk_arena_array(q->d->arena, n + 1, sizeof(*p->comment));
-    return p->comment ? otlp_value_each(q, &p->t, any, add_comment, p) : -FK_E_NOMEM;
+    struct fk_str *v = rc ? NULL : fk_arena_array(q->d->arena, n + 1, sizeof(*v));
+    if (!v)
+        return rc ? rc : -FK_E_NOMEM;
+    if (p->n_comments)
+        memcpy(v, p->comment, p->n_comments * sizeof(*v));
+    p->comment = v;
+    return otlp_value_each(q, &p->t, any, add_comment, p);
 }
 
 // What pprof has fields for, by the names that OpenTelemetry gives it: 1 when it was that.

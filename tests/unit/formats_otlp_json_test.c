@@ -220,100 +220,34 @@ static void wrong_json_is_refused(void **state)
     }
 }
 
+static const char every_kind[] =
+    "{\"resourceProfiles\":[{\"resource\":{\"attributes\":[{\"keyStrindex\":1,\"value\":{"
+    "\"arrayValue\":{\"values\":[{\"stringValueStrindex\":2},{}]}}},"
+    "{\"key\":\"service_name\",\"value\":{\"stringValue\":\"under\"}},"
+    "{\"key\":\"process.pid\",\"value\":{\"intValue\":\"5\"}},"
+    "{\"key\":\"process.pid\",\"value\":{\"intValue\":\"6\"}},"
+    "{\"key\":\"thread.id\",\"value\":{\"intValue\":\"1\"}}]},\"scopeProfiles\":[{\"profiles\":[{"
+    "\"attributeIndices\":[1,2],\"commentStrindices\":[3],\"defaultSampleTypeIndex\":0,"
+    "\"sampleType\":{\"typeStrindex\":2},\"originalPayload\":\"AAAA\","
+    "\"samples\":[{\"stackIndex\":1,\"values\":[1],\"attributeIndices\":[3,0]},"
+    "{\"stackIndex\":2,\"values\":[2]}]}]}]}],\"dictionary\":{\"stringTable\":[\"\",\"k\","
+    "\"word\",\"note\",\"pprof.profile.comment\",\"thread.id\",\"/lib\",\"p.attr\","
+    "\"pprof.location.is_folded\"],\"attributeTable\":[{},{\"keyStrindex\":4,\"value\":{"
+    "\"stringValue\":\"c\"}},{\"keyStrindex\":7,\"value\":{\"stringValue\":\"pv\"}},"
+    "{\"keyStrindex\":5,\"value\":{\"intValue\":2}},{\"keyStrindex\":8,\"value\":{"
+    "\"boolValue\":true}}],\"mappingTable\":[{},{\"memoryStart\":16,\"filenameStrindex\":6},"
+    "{\"memoryStart\":32,\"filenameStrindex\":6}],\"locationTable\":[{},{\"mappingIndex\":1,"
+    "\"address\":20,\"attributeIndices\":[4]},{\"mappingIndex\":2,\"address\":36,"
+    "\"attributeIndices\":[2,0]}],\"stackTable\":[{},{\"locationIndices\":[1]},"
+    "{\"locationIndices\":[2,1]}]}}";
+
 // A file mapped twice is two mappings; the profile's attributes go to its samples, what pprof has a
 // field for to that field; of resource and sample the sample's word counts.
 static void attributes_of_all_kinds(void **state)
 {
     (void)state;
-    static const char text[] =
-        "{\"resourceProfiles\":[{\"resource\":{\"attributes\":[{\"keyStrindex\":1,\"value\":{"
-        "\"arrayValue\":{\"values\":[{\"stringValueStrindex\":2},{}]}}}," KV("service_name", "\"str"
-                                                                                             "ingVa"
-                                                                                             "lue\""
-                                                                                             ":\"un"
-                                                                                             "der"
-                                                                                             "\"") "," KV(
-            "process.pid",
-            "\"intValue\":5") "," KV("process.pid",
-                                     "\"intValue\":6") "," KV("thread.id",
-                                                              "\"intValue\":1") "]},"
-                                                                                "\"scopeProfiles\":"
-                                                                                "[{\"profiles\":[{"
-                                                                                "\"attributeIndices"
-                                                                                "\":[1,2],"
-                                                                                "\"commentStrindice"
-                                                                                "s\":[3],"
-                                                                                "\"defaultSampleTyp"
-                                                                                "eIndex\":0,"
-                                                                                "\"sampleType\":{"
-                                                                                "\"typeStrindex\":"
-                                                                                "2},"
-                                                                                "\"originalPayload"
-                                                                                "\":\"AAAA\","
-                                                                                "\"samples\":[{"
-                                                                                "\"stackIndex\":1,"
-                                                                                "\"values\":[1],"
-                                                                                "\"attributeIndices"
-                                                                                "\":[3,0]},"
-                                                                                "{\"stackIndex\":2,"
-                                                                                "\"values\":[2]}]}]"
-                                                                                "}]}],"
-                                                                                "\"dictionary\":{"
-                                                                                "\"stringTable\":["
-                                                                                "\"\",\"k\","
-                                                                                "\"word\",\"note\","
-                                                                                "\"pprof.profile."
-                                                                                "comment\","
-                                                                                "\"thread.id\",\"/"
-                                                                                "lib\",\"p.attr\","
-                                                                                "\"pprof.location."
-                                                                                "is_folded\"],"
-                                                                                "\"attributeTable\""
-                                                                                ":[{},{"
-                                                                                "\"keyStrindex\":4,"
-                                                                                "\"value\":{"
-                                                                                "\"stringValue\":"
-                                                                                "\"c\"}},{"
-                                                                                "\"keyStrindex\":7,"
-                                                                                "\"value\":{"
-                                                                                "\"stringValue\":"
-                                                                                "\"pv\"}},"
-                                                                                "{\"keyStrindex\":"
-                                                                                "5,\"value\":{"
-                                                                                "\"intValue\":2}},{"
-                                                                                "\"keyStrindex\":8,"
-                                                                                "\"value\":{"
-                                                                                "\"boolValue\":"
-                                                                                "true}}],"
-                                                                                "\"mappingTable\":["
-                                                                                "{},{"
-                                                                                "\"memoryStart\":"
-                                                                                "16,"
-                                                                                "\"filenameStrindex"
-                                                                                "\":6},"
-                                                                                "{\"memoryStart\":"
-                                                                                "32,"
-                                                                                "\"filenameStrindex"
-                                                                                "\":6}],"
-                                                                                "\"locationTable\":"
-                                                                                "[{},{"
-                                                                                "\"mappingIndex\":"
-                                                                                "1,"
-                                                                                "\"address\":20,"
-                                                                                "\"attributeIndices"
-                                                                                "\":[4]},{"
-                                                                                "\"mappingIndex\":"
-                                                                                "2,\"address\":36,"
-                                                                                "\"attributeIndices"
-                                                                                "\":[2,0]}],"
-                                                                                "\"stackTable\":[{}"
-                                                                                ",{"
-                                                                                "\"locationIndices"
-                                                                                "\":[1]},"
-                                                                                "{\"locationIndices"
-                                                                                "\":[2,1]}]}}";
     struct seen s;
-    must(&s, fk_str_of(text));
+    must(&s, fk_str_of(every_kind));
     const struct fk_profile *p = &s.p[0];
     assert_text(label(&s, 0, "k"), "[\"word\",null]");
     assert_text(label(&s, 0, "service_name"), "under");
@@ -321,7 +255,7 @@ static void attributes_of_all_kinds(void **state)
     assert_text(attr(p, 0, "thread.id"), "2");
     assert_text(attr(p, 1, "thread.id"), "1");
     assert_text(attr(p, 1, "p.attr"), "pv");
-    assert_int_equal(p->n_comments, 1);
+    assert_int_equal(p->n_comments, 2);
     assert_text(p->default_type, "word");
     assert_int_equal(p->n_placements, 2);
     assert_int_equal(p->sym.mapping[p->placement[0].mapping].ordinal, 0);
@@ -333,32 +267,27 @@ static void attributes_of_all_kinds(void **state)
     fk_arena_free(&s.arena);
 }
 
+static const char five_attributes[] =
+    "{\"resourceProfiles\":[{\"resource\":{\"attributes\":["
+    "{\"key\":\"process.pid\",\"value\":{\"intValue\":\"5\"}},"
+    "{\"key\":\"container.id\",\"value\":{\"stringValue\":\"c\"}},"
+    "{\"key\":\"a\",\"value\":{\"intValue\":\"5\"}},{\"key\":\"b\",\"value\":{\"intValue\":\"5\"}},"
+    "{\"key\":\"c\",\"value\":{\"intValue\":\"5\"}}]},\"scopeProfiles\":[{\"profiles\":[{"
+    "\"sampleType\":[{},{}],\"samples\":[{\"values\":[1]}]}]}]}]}";
+
 static void limits_of_attributes_and_types(void **state)
 {
     (void)state;
-    static const char text
-        [] = "{\"resourceProfiles\":[{\"resource\":{\"attributes\":[" KV("process.pid", "\"intValue"
-                                                                                        "\":5") "," KV(
-            "container.id",
-            "\"stringValue\":\"c\"") "," KV("a",
-                                            "\"intValue\":5") "," KV("b",
-                                                                     "\"intValue\":5") "," KV("c",
-                                                                                              "\"in"
-                                                                                              "tVal"
-                                                                                              "ue\""
-                                                                                              ":5") "]},"
-                                                                                                    "\"scopeProfiles\":[{\"profiles\":[{\"sampleType\":[{},{}],\"samples\":[{\"values\":[1]}]"
-                                                                                                    "}]}]}]}";
     struct fk_limits l = fk_limits_default();
     struct fk_decode_opts o = fk_decode_opts_push(&l);
     struct seen s;
     l.labels = 1; // one more is delivered, so that whoever checks labels can name it
-    assert_int_equal(decode_with(&s, fk_str_of(text), &o), 0);
+    assert_int_equal(decode_with(&s, fk_str_of(five_attributes), &o), 0);
     assert_int_equal(s.e[0].labels.n, 3);
     assert_int_equal(reported(&s, "beyond the limit of labels")->count, 1);
     fk_arena_free(&s.arena);
     l.sample_types = 1;
-    assert_int_equal(decode_with(&s, fk_str_of(text), &o), -FK_E_LIMIT);
+    assert_int_equal(decode_with(&s, fk_str_of(five_attributes), &o), -FK_E_LIMIT);
     assert_string_equal(s.err.flag, "--limit-sample-types");
     fk_arena_free(&s.arena);
 }
