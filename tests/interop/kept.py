@@ -4,7 +4,7 @@
 
 Asks the server's own API for the entries of service interop.CLIENT, their labels, types and functions, and looks for
 complaints in the client's log.  Prints one line a check and "N passed, N failed"."""
-import json, re, sys, urllib.error, urllib.parse, urllib.request
+import ast, json, re, sys, urllib.error, urllib.parse, urllib.request
 
 # Labels on every entry; names whose values checkout and search must be found on entries or samples; types; functions.
 BUSY = ({'checkout', 'search'},)
@@ -65,6 +65,29 @@ def checks(server, client, log):
     yield 'no complaint in the client\'s log', not lines, ' | '.join(lines[:3])
 
 
+def collector_checks(url, log):
+    """One service a way of sending; each export is 100 samples with their times, 10 ms each, in two stacks."""
+    text = open(log, errors='replace').read()
+    told = re.search(r'accepted (\{.*\})', text)
+    accepted = {} if not told else {k: v['requests'] for k, v in ast.literal_eval(told.group(1)).items()}
+    for way in ('http', 'json', 'zstd'): # over HTTP; gRPC is counted by whoever started it
+        server = Server(url, f'interop.otel-{way}')
+        entries = server.get('/api/v1/profiles', limit=1000)['profiles']
+        yield f'{way}: an entry an export', entries and len(entries) == accepted.get(way), f'{len(entries)} of {accepted}'
+        for entry in entries:
+            totals = {t['type']: t['total'] for t in entry['types']}
+            want = {'process_cpu:samples:count:cpu:nanoseconds': 100, 'process_cpu:cpu:nanoseconds:cpu:nanoseconds': 10**9}
+            yield f'{way}: totals', totals == want, f'{totals}'
+            yield f'{way}: times of samples', entry['has_time'], entry['id']
+            yield f'{way}: label region', entry['labels'].get('region') == 'eu-north', f"{entry['labels']}"
+        rows = {r['function']: r['total'] for r in server.get('/api/v1/top', type='process_cpu:samples:count:cpu:nanoseconds')['rows']}
+        n = len(entries)
+        want = {'main': 100 * n, 'worker': 100 * n, 'checkout': 60 * n, 'search': 40 * n}
+        yield f'{way}: functions', rows == want, f'{rows}'
+        values = [v['value'] for v in server.get('/api/v1/labels/thread.name/values')['values']]
+        yield f'{way}: attribute of the samples', values == ['worker-0'], f'{values}'
+
+
 def refused(url):
     """Requests to /ingest that were not taken, of all clients."""
     with urllib.request.urlopen(url + '/metrics') as answer:
@@ -79,7 +102,8 @@ def main(url, client, log):
     if client in FEW_SAMPLES and not Server(url, f'interop.{client}').get('/api/v1/profiles')['profiles'] and not refused(url):
         print('SKIP: the client had no sample in its time and sent nothing')
         return 77
-    for what, ok, detail in checks(Server(url, f'interop.{client}'), client, log):
+    found = collector_checks(url, log) if client == 'otel' else checks(Server(url, f'interop.{client}'), client, log)
+    for what, ok, detail in found:
         good, bad = good + bool(ok), bad + (not ok)
         if not ok:
             print(f'FAILED: {what}: {detail}')
