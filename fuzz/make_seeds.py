@@ -74,7 +74,62 @@ def made():
     yield from made_http()
     yield from made_files()
     yield from made_otlp()
+    yield 'fuzz_jfr', made_jfr()
     yield from made_rpc(full)
+
+
+def jfr_chunk(packed):
+    """A chunk of JFR 2.1 with one execution sample, its stack, method, class and thread."""
+    def number(v, width=8):
+        return varint(v) if packed else v.to_bytes(width, 'big')
+
+    def text(s):
+        return b'\3' + number(len(s), 4) + s
+
+    def sized(payload):
+        n = len(payload) + 4
+        return (bytes([n & 127 | 128, n >> 7 & 127 | 128, n >> 14 & 127 | 128, n >> 21]) if packed else n.to_bytes(4, 'big')) + payload
+
+    strings, types = [], ((10, 'long', ''), (11, 'int', ''), (12, 'boolean', ''), (13, 'java.lang.String', ''), (
+        20, 'java.lang.Class', 'name:21r'), (21, 'jdk.types.Symbol', 'string:13'), (22, 'jdk.types.Method', 'type:20r name:21r'), (
+        23, 'jdk.types.StackFrame', 'method:22r lineNumber:11'), (24, 'jdk.types.StackTrace', 'truncated:12 frames:23a'), (
+        25, 'java.lang.Thread', 'osName:13 osThreadId:10'), (
+        30, 'jdk.ExecutionSample', 'startTime:10 sampledThread:25r stackTrace:24r contextId:10'), (
+        31, 'jdk.ActiveSetting', 'startTime:10 id:10 name:13 value:13'))
+
+    def element(name, attributes, *children):
+        for s in (name, *(x for pair in attributes.items() for x in pair)):
+            strings.append(text(s.encode()))
+        at = iter(range(len(strings) - 1 - 2 * len(attributes), len(strings)))
+        return number(next(at), 4) + number(len(attributes), 4) + b''.join(number(i, 4) for i in at) + \
+            number(len(children), 4) + b''.join(c() for c in children)
+
+    def field(spec):
+        name, type = spec.split(':')
+        flags = {'class': type.rstrip('ra'), **({'constantPool': 'true'} if type[-1] == 'r' else {}), **({'dimension': '1'} if type[-1] == 'a' else {})}
+        return lambda: element('field', {'name': name, **flags})
+
+    tree = element('root', {}, lambda: element('metadata', {}, *(
+        lambda id=id, name=name, fields=fields: element('class', {'id': str(id), 'name': name}, *map(field, fields.split()))
+        for id, name, fields in types)))
+    events = sized(number(31) + number(5) + number(30) + text(b'event') + text(b'wall')) + \
+        sized(number(30) + number(7) + number(1) + number(1) + number(1))
+    pools = number(21) + number(2, 4) + number(1) + text(b'a/Main') + number(2) + text(b'run') + \
+        number(20) + number(1, 4) + number(1) * 2 + number(22) + number(1, 4) + number(1) * 2 + number(2) + \
+        number(24) + number(1, 4) + number(1) + b'\0' + number(1, 4) + number(1) + number(9, 4) + \
+        number(25) + number(1, 4) + number(1) + text(b'main') + number(77)
+    checkpoint = sized(number(1) + number(0) * 3 + b'\0' + number(5, 4) + pools)
+    metadata = sized(number(0) * 3 + number(1) + number(len(strings), 4) + b''.join(strings) + tree)
+    at = 68 + len(events)
+    return b'FLR\0' + struct.pack('>HHQQQQQQQI', 2, 1, at + len(checkpoint) + len(metadata), at, at + len(checkpoint),
+                                 1 << 60, 10**9, 0, 10**9, packed) + events + checkpoint + metadata
+
+
+def made_jfr():
+    labels = field(1, field(1, 1) + field(2, field(1, field(1, 1) + field(2, 2)))) + \
+        field(2, field(1, 1) + field(2, b'handler')) + field(2, field(1, 2) + field(2, b'search'))
+    for chunk in (jfr_chunk(True), jfr_chunk(False)):
+        yield from (b'\xff' + chunk, b'\x40' + chunk * 2, bytes([64 * len(labels) // (len(labels) + len(chunk)) + 1]) + labels + chunk)
 
 
 def made_text():
@@ -313,7 +368,8 @@ def copied():
                             ('fuzz_json', ('speedscope', 'cpuprofile', 'flamebearer')),
                             ('fuzz_inflate', ('pprof', 'pprof-malformed')), ('fuzz_perf_script', ('perf-script',)),
                             ('fuzz_v8', ('cpuprofile', 'chrome-trace')), ('fuzz_speedscope', ('speedscope',)),
-                            ('fuzz_flamebearer', ('flamebearer',)), ('fuzz_otlp', ('otlp',))):
+                            ('fuzz_flamebearer', ('flamebearer',)), ('fuzz_otlp', ('otlp',)),
+                            ('fuzz_jfr', ('jfr', 'jfr-malformed'))):
         for folder in folders:
             path = os.path.join(corpus, folder)
             for name in sorted(os.listdir(path)) if os.path.isdir(path) else ():
@@ -321,10 +377,10 @@ def copied():
                 if os.path.isfile(file) and os.path.getsize(file) <= 65536:
                     with open(file, 'rb') as f:
                         data = f.read()
-                    yield target, [data]
-                    if target == 'fuzz_pprof' and data[:2] == b'\x1f\x8b' and folder == 'pprof':
+                    yield target, [b'\xff' * (target == 'fuzz_jfr') + data]
+                    if data[:2] == b'\x1f\x8b' and (target, folder) in (('fuzz_pprof', 'pprof'), ('fuzz_jfr', 'jfr')):
                         raw = gzip.decompress(data)
-                        yield target, [raw] if len(raw) <= 200000 else []
+                        yield target, [b'\xff' * (target == 'fuzz_jfr') + raw] if len(raw) <= 200000 else []
 
 
 def main(to):

@@ -92,7 +92,8 @@ struct fk_decode_opts fk_decode_opts_upload(const struct fk_limits *l);
 // Called for each profile. entry: times as the file says (0 unknown), types with totals, samples,
 // flags, and the labels that the bytes give to this profile (mostly none; fk_accept joins them with
 // those of the request); id, received and size are the caller's to fill. Both live in the arena,
-// and their strings may point into the input.
+// and their strings may point into the input. (A JFR of millions of events comes in parts; all but
+// the last are gone once the callback returns.)
 struct fk_each_profile {
     int (*on)(void *arg, struct fk_entry *entry, struct fk_profile *profile, struct fk_err *err);
     void *arg;

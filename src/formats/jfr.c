@@ -132,6 +132,22 @@ static int read_chunk(struct jfr *j, struct fk_str rest, uint64_t *ret_size, str
     return rc;
 }
 
+// Hours of a busy program do not fit in memory at once: beyond so many events what was read so far
+// becomes profiles of its own, with the time of its chunks.
+#define PART 1800000u
+
+static int finish_part(struct jfr *j, struct fk_err *err)
+{
+    FK_AUTO_ARENA arena;
+    if (jfr_rows_count(j->rows) < FK_MIN((uint64_t)PART, j->d->opts->max_rows / 2 + 1))
+        return 0;
+    fk_arena_init(&arena, j->d->arena->limit == SIZE_MAX ? 0 : j->d->arena->limit);
+    int rc = jfr_rows_deliver(j->rows, &arena, err);
+    jfr_rows_free(j->rows);
+    j->rows = rc ? NULL : jfr_rows_new(j->d);
+    return rc || j->rows ? rc : fk_decoding_nomem(j->d, err);
+}
+
 // A chunk that cannot be read is dropped as long as others can.
 static int read_chunks(struct jfr *j, struct fk_str rest, struct fk_err *first)
 {
@@ -149,6 +165,8 @@ static int read_chunks(struct jfr *j, struct fk_str rest, struct fk_err *first)
         if (size == 0)
             size = rest.n;
         rest = fk_str_from(rest, (size_t)size);
+        if (rest.n && (rc = finish_part(j, first)))
+            return rc;
     }
     if (j->n_read == 0)
         return -FK_E_FORMAT;
@@ -174,7 +192,7 @@ int fk_jfr_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_er
     if (rc && err)
         *err = first;
     if (!rc)
-        rc = jfr_rows_deliver(j.rows, err);
+        rc = jfr_rows_deliver(j.rows, d->arena, err);
     jfr_rows_free(j.rows);
     return rc;
 }

@@ -9,9 +9,7 @@
 
 int jfr_nomem(const struct jfr_chunk *k, struct fk_err *err)
 {
-    if (k->d->arena->limit != SIZE_MAX)
-        return fk_decoding_nomem(k->d, err);
-    return fk_fail_nomem(err);
+    return fk_decoding_nomem(k->d, err);
 }
 
 // ---- times ----

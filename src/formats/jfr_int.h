@@ -309,8 +309,10 @@ void jfr_rows_span(struct jfr_rows *r, int64_t start_ns, int64_t duration_ns);
 void jfr_rows_mode(struct jfr_rows *r, struct fk_str mode); // borrowed
 void jfr_rows_period(struct jfr_rows *r, enum jfr_family f, int64_t period_ns);
 void jfr_rows_truncated(struct jfr_rows *r, bool by_recorder);
-// Gives the families that have rows, in their order; an empty one when none has.
-int jfr_rows_deliver(struct jfr_rows *r, struct fk_err *err);
+uint64_t jfr_rows_count(const struct jfr_rows *r); // observations of all families
+// Gives the families that have rows, in their order; an empty one when none has. The profiles live
+// in the arena.
+int jfr_rows_deliver(struct jfr_rows *r, struct fk_arena *arena, struct fk_err *err);
 
 // ---- jfr_settings.c, jfr_events.c ----
 

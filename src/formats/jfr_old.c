@@ -287,7 +287,7 @@ int jfr_read_old_metadata(struct jfr_chunk *k, struct fk_err *err)
 {
     struct old m = {.k = k, .c = {k->begin + k->metadata_at + 4, k->end}};
     struct jfr_type *lost;
-    uint64_t type, n;
+    uint64_t type, n = 0;
     int rc = i32(&m, &type) || type != 0 || i32(&m, &n) ? -FK_E_FORMAT : 0;
     for (uint64_t i = 0; !rc && i < n; i++)
         rc = read_producer(&m);

@@ -18,9 +18,14 @@ static int fixed(struct fk_cur *c, size_t n, uint64_t *ret)
 }
 
 // Seven bits a byte, least significant first; the ninth byte has eight.
-static int packed(struct fk_cur *c, uint64_t *ret)
+static inline int packed(struct fk_cur *c, uint64_t *ret)
 {
     const uint8_t *p = c->p;
+    if (FK_LIKELY(p < c->end && p[0] < 0x80)) {
+        *ret = p[0];
+        c->p = p + 1;
+        return 0;
+    }
     uint64_t v = 0;
     for (unsigned shift = 0; p < c->end; shift += 7) {
         uint64_t b = *p++;
@@ -205,6 +210,18 @@ static int skip_text(struct jfr_chunk *k, enum jfr_kind kind, struct fk_cur *c)
 
 // ---- objects ----
 
+// Most of what is skipped: integers of stack traces.
+static inline int skip_packed(struct fk_cur *c)
+{
+    const uint8_t *end = fk_cur_left(c) > 9 ? c->p + 9 : c->end;
+    for (const uint8_t *p = c->p; p < end;)
+        if (*p++ < 0x80 || p == c->p + 9) {
+            c->p = p;
+            return 0;
+        }
+    return -FK_E_FORMAT;
+}
+
 static int skip_one(struct jfr_chunk *k, const struct jfr_field *f, struct fk_cur *c,
                     uint32_t depth)
 {
@@ -212,6 +229,8 @@ static int skip_one(struct jfr_chunk *k, const struct jfr_field *f, struct fk_cu
     if (k->fuel == 0)
         return -FK_E_FORMAT;
     k->fuel--;
+    if (k->packed && f->kind >= JFR_I16 && f->kind <= JFR_I64)
+        return skip_packed(c);
     if (f->kind >= JFR_TEXT)
         return skip_text(k, f->kind, c);
     if (f->kind != JFR_STRUCT)
@@ -241,6 +260,9 @@ int jfr_object(struct jfr_chunk *k, const struct jfr_type *t, struct fk_cur *c,
                struct jfr_object *ret)
 {
     ret->has = 0;
+    if (k->fuel <= t->n_fields)
+        return -FK_E_FORMAT;
+    k->fuel -= t->n_fields + 1;
     for (uint32_t i = 0; i < t->n_fields; i++) {
         const struct jfr_field *f = &t->field[i];
         const uint8_t *at = c->p;

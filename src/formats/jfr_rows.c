@@ -25,7 +25,7 @@ struct family {
 };
 
 struct jfr_rows {
-    const struct fk_decoding *d;
+    struct fk_decoding d;
     struct fk_dict *dict;
     struct family family[JFR_FAMILIES];
     int64_t start_ns, end_ns; // 0: no chunk yet
@@ -61,7 +61,7 @@ struct jfr_rows *jfr_rows_new(const struct fk_decoding *d)
     struct jfr_rows *r = fk_calloc(1, sizeof(*r));
     if (!r)
         return NULL;
-    r->d = d;
+    r->d = *d;
     r->dict = fk_dict_new(false);
     if (!r->dict) {
         fk_free(r);
@@ -116,14 +116,14 @@ int jfr_rows_add(struct jfr_rows *r, enum jfr_family family, const struct jfr_sa
                  struct fk_err *err)
 {
     struct family *f = &r->family[family];
-    const struct fk_decode_opts *o = r->d->opts;
+    const struct fk_decode_opts *o = r->d.opts;
     uint32_t row;
     if (f->obs.n >= FK_MIN(o->max_rows, (uint64_t)FK_NONE - 1))
         return fk_fail_limit(err, "samples", o->max_rows, o->rows_flag,
                              "the JFR recording has too many events of the family '%s'",
                              kinds[family].name);
     if (fk_vec_reserve(&f->obs, 1) || row_of(f, s->stack, s->set, &row))
-        return fk_decoding_nomem(r->d, err);
+        return fk_decoding_nomem(&r->d, err);
     f->rows.v[row].n++;
     f->unknown |= s->amount == JFR_UNKNOWN;
     f->timed |= s->time_ns != FK_NO_TIME;
@@ -162,6 +162,14 @@ void jfr_rows_truncated(struct jfr_rows *r, bool by_recorder)
         r->cut++;
 }
 
+uint64_t jfr_rows_count(const struct jfr_rows *r)
+{
+    uint64_t n = 0;
+    for (int i = 0; i < JFR_FAMILIES; i++)
+        n += r->family[i].obs.n;
+    return n;
+}
+
 // ---- out ----
 
 static const void *keep(struct fk_arena *a, const void *p, size_t n, size_t size, bool *failed)
@@ -177,7 +185,7 @@ static const void *keep(struct fk_arena *a, const void *p, size_t n, size_t size
 // The dictionary's columns into the arena; all profiles share them.
 static int keep_symbols(struct jfr_rows *r, struct fk_symbols *s)
 {
-    struct fk_arena *a = r->d->arena;
+    struct fk_arena *a = r->d.arena;
     bool failed = false;
     fk_dict_view(r->dict, s);
     struct fk_str *strings = fk_arena_array(a, s->n_strings, sizeof(*strings));
@@ -246,7 +254,7 @@ static int put_types(const struct jfr_rows *r, enum jfr_family family, struct fk
 {
     const struct kind *k = &kinds[family];
     const struct family *f = &r->family[family];
-    struct fk_value_type *type = fk_arena_array(r->d->arena, 2, sizeof(*type));
+    struct fk_value_type *type = fk_arena_array(r->d.arena, 2, sizeof(*type));
     bool has_duration = r->end_ns > r->start_ns;
     if (!type)
         return -FK_E_NOMEM;
@@ -269,7 +277,7 @@ static int put_types(const struct jfr_rows *r, enum jfr_family family, struct fk
 static int make_profile(struct jfr_rows *r, enum jfr_family family, const struct fk_symbols *sym,
                         struct fk_profile **ret)
 {
-    struct fk_arena *a = r->d->arena;
+    struct fk_arena *a = r->d.arena;
     struct family *f = &r->family[family];
     struct fk_profile *p = fk_arena_zalloc(a, sizeof(*p));
     const int64_t **value = fk_arena_array(a, 2, sizeof(*value));
@@ -309,28 +317,29 @@ static int deliver(struct jfr_rows *r, enum jfr_family family, const struct fk_s
                             {FK_S("jfr_event"), r->mode}};
     uint64_t events = r->family[family].obs.n;
     if (make_profile(r, family, sym, &p))
-        return fk_decoding_nomem(r->d, err);
-    int rc = fk_labels_make(r->d->arena, l, 2, &labels, err);
+        return fk_decoding_nomem(&r->d, err);
+    int rc = fk_labels_make(r->d.arena, l, 2, &labels, err);
     if (rc == -FK_E_NOMEM)
-        return fk_decoding_nomem(r->d, err);
-    return rc ? rc : fk_decoding_deliver_events(r->d, p, &labels, events, err);
+        return fk_decoding_nomem(&r->d, err);
+    return rc ? rc : fk_decoding_deliver_events(&r->d, p, &labels, events, err);
 }
 
 static void report(const struct jfr_rows *r)
 {
-    fk_report_warn(r->d->report, "stack cut at the depth limit", r->cut, "%llu frames, set by %s",
-                   (unsigned long long)r->d->opts->limits->stack_depth, FK_LIMIT_FLAG(stack_depth));
-    fk_report_warn(r->d->report, "stack cut by the recorder", r->cut_by_recorder,
+    fk_report_warn(r->d.report, "stack cut at the depth limit", r->cut, "%llu frames, set by %s",
+                   (unsigned long long)r->d.opts->limits->stack_depth, FK_LIMIT_FLAG(stack_depth));
+    fk_report_warn(r->d.report, "stack cut by the recorder", r->cut_by_recorder,
                    "-XX:FlightRecorderOptions=stackdepth= or async-profiler's jstackdepth= sets "
                    "how many frames it keeps");
 }
 
-int jfr_rows_deliver(struct jfr_rows *r, struct fk_err *err)
+int jfr_rows_deliver(struct jfr_rows *r, struct fk_arena *arena, struct fk_err *err)
 {
+    r->d.arena = arena;
     struct fk_symbols sym;
     bool cpu_time = r->family[JFR_CPU_TIME].obs.n != 0, any = false;
     if (keep_symbols(r, &sym))
-        return fk_decoding_nomem(r->d, err);
+        return fk_decoding_nomem(&r->d, err);
     report(r);
     for (int i = 0; i < JFR_FAMILIES; i++) {
         if (r->family[i].obs.n == 0)
