@@ -87,9 +87,9 @@ bool fk_otlp_looks(struct fk_str head, bool whole)
 
 struct decoding {
     struct otlp_building building;
-    struct fk_cur resource, scope; // of origin
-    struct otlp_origin origin;     // of the last profile
-    bool known;
+    struct fk_cur resource, scope; // of the last profile
+    struct otlp_origin of_resource, of_scope, origin;
+    bool known; // of_scope is of them
     struct fk_err *err;
 };
 
@@ -104,29 +104,60 @@ static int add_attributes(struct decoding *x, const struct otlp_profile *p, stru
     return rc ? rc : otlp_origin_add(q, &p->t, p->body, OTLP_PROFILE, OTLP_P_KEY_VALUE, o);
 }
 
-// What a resource and a scope say is the same for all their profiles.
+// A copy with room of its own.
+static int copy_origin(struct decoding *x, const struct otlp_origin *from, struct otlp_origin *to)
+{
+    struct fk_arena *a = x->building.q->d->arena;
+    struct fk_label *label = fk_arena_array(a, from->n_labels + 1, sizeof(*label));
+    struct otlp_pair *attr = fk_arena_array(a, from->n_attrs + 1, sizeof(*attr));
+    if (!label || !attr)
+        return -FK_E_NOMEM;
+    if (from->n_labels)
+        memcpy(label, from->label, from->n_labels * sizeof(*label));
+    if (from->n_attrs)
+        memcpy(attr, from->attr, from->n_attrs * sizeof(*attr));
+    *to = *from;
+    to->label = label;
+    to->labels_cap = from->n_labels + 1;
+    to->attr = attr;
+    to->attrs_cap = from->n_attrs + 1;
+    return 0;
+}
+
+// Each resource and each scope is read once, however many profiles it has.
+static int find_scope(struct decoding *x, const struct otlp_place *at)
+{
+    const struct otlp_request *q = x->building.q;
+    bool same = x->known && at->resource.p == x->resource.p;
+    int rc = 0;
+    if (same && at->scope.p == x->scope.p)
+        return 0;
+    if (!same) {
+        x->of_resource = (struct otlp_origin){.service = {"", 0}, .executable = {"", 0}};
+        if (at->resource.p)
+            rc = otlp_origin_add(q, q->shared, at->resource, OTLP_RESOURCE, OTLP_ATTRS,
+                                 &x->of_resource);
+    }
+    if (!rc)
+        rc = copy_origin(x, &x->of_resource, &x->of_scope);
+    if (!rc && at->scope.p)
+        rc = otlp_origin_add(q, q->shared, at->scope, OTLP_SCOPE, OTLP_ATTRS, &x->of_scope);
+    x->resource = at->resource;
+    x->scope = at->scope;
+    x->known = !rc;
+    return rc;
+}
+
 static int find_origin(struct decoding *x, const struct otlp_place *at,
                        const struct otlp_profile *p)
 {
-    const struct otlp_request *q = x->building.q;
-    struct otlp_origin o = {.service = {"", 0}, .executable = {"", 0}};
-    int rc = 0;
-    if (x->known && !p->has_attributes && at->resource.p == x->resource.p &&
-        at->scope.p == x->scope.p)
-        return 0;
-    if (at->resource.p)
-        rc = otlp_origin_add(q, q->shared, at->resource, OTLP_RESOURCE, OTLP_ATTRS, &o);
-    if (!rc && at->scope.p)
-        rc = otlp_origin_add(q, q->shared, at->scope, OTLP_SCOPE, OTLP_ATTRS, &o);
+    int rc = find_scope(x, at);
+    x->origin = x->of_scope;
     if (!rc && p->has_attributes)
-        rc = add_attributes(x, p, &o);
-    if (rc)
-        return fk_decoding_nomem(q->d, x->err);
-    x->origin = o;
-    x->resource = at->resource;
-    x->scope = at->scope;
-    x->known = !p->has_attributes;
-    return 0;
+        rc = copy_origin(x, &x->of_scope, &x->origin);
+    if (!rc && p->has_attributes)
+        rc = add_attributes(x, p, &x->origin);
+    return rc ? fk_decoding_nomem(x->building.q->d, x->err) : 0;
 }
 
 static void report_profile(const struct otlp_request *q, const struct otlp_profile *p)
@@ -162,6 +193,8 @@ static void put_report(const struct otlp_building *b)
     const struct fk_limits *l = b->q->d->opts->limits;
     fk_report_drop(r, "sample without values and timestamps", b->no_value, "%s",
                    "it says nothing of how much");
+    fk_report_drop(r, "attribute of a profile beyond the limit of labels", b->beyond,
+                   "the limit is set by %s", FK_LIMIT_FLAG(labels));
     fk_report_warn(r, "sample with unequal numbers of values and timestamps", b->unequal, "%s",
                    "its values are kept, without times");
     fk_report_warn(r, "sample whose value cannot be split over its timestamps", b->unsplit, "%s",

@@ -397,7 +397,7 @@ struct otlp_building {
     struct otlp_making *rows;
     struct otlp_symbols symbols; // t NULL: not made yet; kept while the tables are the request's
     uint64_t entries;
-    uint64_t no_value, unequal, unsplit, cut; // for the report
+    uint64_t no_value, unequal, unsplit, cut, beyond; // for the report
 };
 // Builds and delivers the entries of one profile.
 int otlp_deliver(struct otlp_building *x, const struct otlp_profile *p, const struct otlp_origin *o,

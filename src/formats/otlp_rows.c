@@ -66,11 +66,24 @@ static int put_types(struct otlp_making *r)
 
 // ---- attributes ----
 
-static int add_base(struct otlp_making *r, const struct fk_attr *a)
+static bool has_key(const struct fk_attr *v, size_t n, uint32_t key)
 {
-    if (a->key)
+    for (size_t i = 0; i < n; i++)
+        if (v[i].key == key)
+            return true;
+    return false;
+}
+
+// They are repeated for each sample: no more than one could have labels, of each key the first.
+static void add_base(struct otlp_making *r, const struct fk_attr *a)
+{
+    uint64_t most = r->o->n_attrs + r->x->q->d->opts->limits->labels;
+    if (!a->key || has_key(r->base, r->n_base, a->key))
+        return;
+    if (r->n_base >= most)
+        r->x->beyond++;
+    else
         r->base[r->n_base++] = *a;
-    return 0;
 }
 
 static int put_base(struct otlp_making *r)
@@ -93,14 +106,6 @@ static int put_base(struct otlp_making *r)
         add_base(r, &a);
     }
     return 0;
-}
-
-static bool has_key(const struct fk_attr *v, size_t n, uint32_t key)
-{
-    for (size_t i = 0; i < n; i++)
-        if (v[i].key == key)
-            return true;
-    return false;
 }
 
 // An id as hexadecimal text; all zero is none.
