@@ -9,12 +9,16 @@
 #include "http/http.h"
 #include "query/query.h"
 
+// Which uploaded bytes are kept as they came, besides what is stored of them.
+enum fk_originals { FK_ORIGINALS_UPLOADS, FK_ORIGINALS_ALL, FK_ORIGINALS_NONE };
+
 struct fk_api_opts {
     struct fk_store *store; // borrowed
     struct fk_limits limits;
     const struct fk_clock *clock; // NULL: the real one
     const struct fk_log *log;     // may be NULL
-    const struct fk_str *host;    // names under which browsers reach the server; borrowed
+    enum fk_originals originals;
+    const struct fk_str *host; // names under which browsers reach the server; borrowed
     size_t n_hosts;
 };
 

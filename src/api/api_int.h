@@ -62,7 +62,8 @@ struct fk_api_endpoint {
 extern const struct fk_api_endpoint fk_api_table[];
 extern const size_t fk_api_table_n;
 
-struct fk_api_seen; // recent pushes (seen.c)
+struct fk_api_seen;    // recent pushes (seen.c)
+struct fk_api_rejects; // recent refusals (rejects.c)
 struct fk_seen_key;
 
 struct fk_api {
@@ -76,6 +77,7 @@ struct fk_api {
     } * args;
     size_t n_routes;
     struct fk_api_seen *seen;
+    struct fk_api_rejects *rejects;
     int64_t started_ns;
     _Atomic bool ready;
     bool local; // only this machine is listened to; set before the server starts
@@ -86,6 +88,10 @@ struct fk_api {
 // Whether a write with these fields may be done (guard.c); FK_E_INVALID names the field.
 int fk_api_guard(const struct fk_api *api, struct fk_str origin, struct fk_str host,
                  struct fk_err *err);
+
+// The tenant that has these profiles: the call's, or that of profiles which are not stored for
+// good.
+struct fk_str fk_call_tenant_of(struct fk_api_call *c, const struct fk_id *id, size_t n);
 
 // ---- parameters (params.c); errors name the parameter ----
 struct fk_str fk_param(const struct fk_api_call *c,
@@ -143,6 +149,8 @@ struct fk_store_ask {
     const struct fk_seen_key *seen; // of the whole: its profiles are stored once; NULL: always
     uint64_t refused, repeated;
     struct fk_err first_refusal;
+    struct fk_str tenant; // instead of the call's; .p NULL: that
+    bool keep_original;
 };
 struct fk_stored {
     struct fk_id id;
@@ -175,9 +183,9 @@ void fk_otlp_error(struct fk_api_call *c, int status, const struct fk_err *err);
 void fk_otlp_http_error(struct fk_http_res *res, int status, const struct fk_err *err);
 
 // ---- handlers ----
-fk_api_handler fk_api_profiles, fk_api_profile, fk_api_flamegraph, fk_api_top, fk_api_diff,
-    fk_api_diff_top, fk_api_sandwich, fk_api_series, fk_api_heatmap, fk_api_export, fk_api_types,
-    fk_api_services, fk_api_labels, fk_api_label_values, fk_api_upload, fk_api_status,
+fk_api_handler fk_api_rejects_list, fk_api_profiles, fk_api_profile, fk_api_flamegraph, fk_api_top,
+    fk_api_diff, fk_api_diff_top, fk_api_sandwich, fk_api_series, fk_api_heatmap, fk_api_export,
+    fk_api_types, fk_api_services, fk_api_labels, fk_api_label_values, fk_api_upload, fk_api_status,
     fk_api_metrics, fk_api_ready, fk_api_health, fk_api_openapi, fk_api_buildinfo;
 
 fk_api_handler fk_api_ingest, fk_api_otlp, fk_rpc_push, fk_rpc_select_stacktraces,

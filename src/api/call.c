@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Running a call: from an http route, or in this process. Errors become problem+json, on RPCs and
 // /ingest Connect's JSON.
+#include "api/rejects_int.h"
 #include "api/seen_int.h"
 
 #include <stdio.h>
@@ -121,7 +122,9 @@ void fk_call_run(struct fk_api_call *c)
     c->status = status_of(&err);
     if (c->fail_status && (err.code == FK_E_FORMAT || err.code == FK_E_INVALID))
         c->status = c->fail_status;
-    if (!(c->endpoint->flags & FK_API_INGEST))
+    if (c->endpoint->flags & FK_API_INGEST)
+        fk_rejects_note(c, &err);
+    else
         c->api->query_errors++;
     if (c->status >= 500)
         fk_logf(c->api->opts.log, FK_LOG_WARN, "api", "%s %s: %s", c->endpoint->method,
@@ -316,7 +319,8 @@ int fk_api_new(const struct fk_api_opts *o, struct fk_api **ret, struct fk_err *
     api->routes = fk_calloc(api->n_routes, sizeof(*api->routes));
     api->args = fk_calloc(api->n_routes, sizeof(*api->args));
     api->seen = fk_seen_new();
-    if (!api->routes || !api->args || !api->seen) {
+    api->rejects = fk_rejects_new();
+    if (!api->routes || !api->args || !api->seen || !api->rejects) {
         fk_api_free(api);
         return fk_fail_nomem(err);
     }
@@ -333,6 +337,7 @@ void fk_api_free(struct fk_api *api)
     fk_free(api->routes);
     fk_free(api->args);
     fk_seen_free(api->seen);
+    fk_rejects_free(api->rejects);
     fk_free(api);
 }
 

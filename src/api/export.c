@@ -2,8 +2,9 @@
 // Exports: a source as a file of another tool.
 #include "api/api_int.h"
 
-enum { PPROF, FOLDED, FLAMEBEARER, TOP_CSV, TOP_JSON };
-static const char *const words[] = {"pprof", "folded", "flamebearer", "top.csv", "top.json", NULL};
+enum { PPROF, FOLDED, FLAMEBEARER, TOP_CSV, TOP_JSON, ORIGINAL };
+static const char *const words[] = {"pprof",    "folded",   "flamebearer", "top.csv",
+                                    "top.json", "original", NULL};
 static const char *const endings[] = {"pb.gz", "folded.txt", "flamebearer.json", "top.csv",
                                       "top.json"};
 static const char *const media[] = {"application/vnd.google.protobuf+gzip",
@@ -89,17 +90,45 @@ static int name_file(struct fk_api_call *c, struct fk_query *q, int format, stru
     return r;
 }
 
+// The bytes of one entry as they were uploaded.
+static int export_original(struct fk_api_call *c, struct fk_query *q, struct fk_err *err)
+{
+    struct fk_list_spec spec = {.key = FK_LIST_TIME, .limit = 2};
+    struct fk_page_of_entries page;
+    int r = fk_query_list(q, &spec, &page, err);
+    if (r)
+        return r;
+    if (page.n != 1)
+        return fk_fail_param(err, "format",
+                             "format=original is for one profile: give its id; %s were found",
+                             page.n ? "several" : "none");
+    const struct fk_entry *e = &page.entry[0];
+    struct fk_str name = fk_labels_get(&e->annotations, FK_S("original"));
+    if (!name.n)
+        return fk_fail(
+            err, FK_E_NOTFOUND,
+            "the bytes of this profile were not kept (--originals); format=pprof exports "
+            "what was stored");
+    c->type = "application/octet-stream";
+    c->file_name = file_name(c, fk_labels_get(&e->labels, FK_S("service_name")), FK_S("original"),
+                             e->time_ns, "bin");
+    return fk_store_original(c->api->opts.store, name, &c->body, err);
+}
+
 int fk_api_export(struct fk_api_call *c, struct fk_err *err)
 {
     struct fk_query *q;
     struct fk_type_facts type = {.type = FK_S("profile")};
     int format, r;
     if (!fk_param(c, "format").n)
-        return fk_fail_param(err, "format",
-                             "format= is missing: pprof, folded, flamebearer, top.csv or top.json");
+        return fk_fail_param(
+            err, "format",
+            "format= is missing: pprof, folded, flamebearer, top.csv, top.json or original");
     if ((r = fk_param_word(c, "format", words, PPROF, &format, err)) ||
         (r = fk_call_source(c, "", 0, &q, err)))
         return r;
+    if (format == ORIGINAL)
+        return export_original(c, q, err);
     if (format != PPROF && (r = fk_query_type(q, &type, err)))
         return r;
     if (format == PPROF && fk_param(c, "type").n && (r = fk_query_type(q, &type, err)))

@@ -54,11 +54,14 @@ static const struct fk_api_param heatmap_params[] = {
     {"step", "duration", "width of a column instead of x_buckets"},
 };
 static const struct fk_api_param export_params[] = {
-    {"format", "string", "pprof, folded, flamebearer, top.csv or top.json"},
+    {"format", "string", "pprof, folded, flamebearer, top.csv, top.json or original"},
 };
 static const struct fk_api_param names_params[] = {
     {"prefix", "string", "only texts that begin so"},
     {"limit", "integer", "at most so many; 1000 when absent"},
+};
+static const struct fk_api_param reject_params[] = {
+    {"limit", "integer", "the latest so many, 1 to 256; 100 when absent"},
 };
 static const struct fk_api_param upload_params[] = {
     {"format", "string", "pprof or folded; found out from the content when absent"},
@@ -66,7 +69,8 @@ static const struct fk_api_param upload_params[] = {
     {"time", "time", "overrides the time in the file"},
     {"duration", "duration", "overrides the duration in the file"},
     {"sample_rate", "integer", "samples a second of a folded file: adds a column of nanoseconds"},
-    {"store", "boolean", "only true in this version: what is uploaded is stored"},
+    {"store", "boolean",
+     "false: the profiles can be looked at under their ids for an hour and are in no list"},
 };
 
 const struct fk_api_endpoint fk_api_table[] = {
@@ -99,6 +103,8 @@ const struct fk_api_endpoint fk_api_table[] = {
     {"POST", "/api/v1/upload", "Stores a file of profiles", fk_api_upload, FK_API_INGEST,
      PARAMS(upload_params), .answer = "receipt"},
     {"GET", "/api/v1/status", "Health and sizes", fk_api_status, 0, .answer = "status"},
+    {"GET", "/api/v1/rejects", "What was sent lately and not stored, and why", fk_api_rejects_list,
+     0, PARAMS(reject_params), .answer = "rejects"},
     {"GET", "/api/v1/status/buildinfo", "Which server this is", fk_api_buildinfo, FK_API_LOOP,
      .answer = "object"},
     {"GET", "/api/openapi.json", "This document", fk_api_openapi, 0, .answer = "object"},

@@ -97,6 +97,21 @@ static void share(const struct fk_source_spec *both, struct fk_source_spec *s)
     }
 }
 
+struct fk_str fk_call_tenant_of(struct fk_api_call *c, const struct fk_id *id, size_t n)
+{
+    const struct fk_str adhoc = FK_S(FK_TENANT_ADHOC);
+    struct fk_source_spec s = {.id = id, .n_ids = 1, .from_ns = INT64_MIN, .until_ns = INT64_MAX};
+    struct fk_query_opts o = {.store = c->api->opts.store, .tenant = adhoc, .cancel = c->cancel};
+    struct fk_list_spec first = {.key = FK_LIST_TIME, .limit = 1};
+    struct fk_page_of_entries page = {0};
+    struct fk_query *q;
+    if (n == 0 || fk_query_new(&o, &s, &q, NULL))
+        return c->tenant;
+    bool there = fk_query_list(q, &first, &page, NULL) == 0 && page.n > 0;
+    fk_query_free(q);
+    return there ? adhoc : c->tenant;
+}
+
 int fk_call_source(struct fk_api_call *c, const char *prefix, int slot, struct fk_query **ret,
                    struct fk_err *err)
 {
@@ -107,7 +122,7 @@ int fk_call_source(struct fk_api_call *c, const char *prefix, int slot, struct f
     if (r)
         return r;
     struct fk_query_opts o = {.store = c->api->opts.store,
-                              .tenant = c->tenant,
+                              .tenant = fk_call_tenant_of(c, s.id, s.n_ids),
                               .memory = c->api->opts.limits.query_memory,
                               .cancel = c->cancel};
     if ((r = fk_query_new(&o, &s, &c->query_run[slot], err))) {

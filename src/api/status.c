@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Health: readiness, liveness, status as JSON, metrics as Prometheus text (exposition format
 // 0.0.4).
-#include "api/api_int.h"
+#include "api/rejects_int.h"
 
 int fk_api_ready(struct fk_api_call *c, struct fk_err *err)
 {
@@ -178,6 +178,7 @@ int fk_api_metrics(struct fk_api_call *c, struct fk_err *err)
     c->type = "text/plain; version=0.0.4; charset=utf-8";
     store_metrics(c, &c->body);
     ingest_metrics(c->api, &c->body);
+    fk_rejects_metrics(c->api, &c->body);
     if (c->api->server)
         route_metrics(c->api, &c->body);
     process_metrics(&c->body);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From bytes to stored profiles: decode, accept, append, and the receipt that says what became of
 // them.
+#include "api/rejects_int.h"
 #include "api/seen_int.h"
 
 #include <stdio.h>
@@ -10,6 +11,8 @@ struct storing {
     struct fk_store_ask *ask;
     struct fk_receipt *to;
     uint64_t index; // of the profile within the bytes
+    struct fk_str bytes;
+    bool asked; // for the original to be kept, with or without success
 };
 
 static int grow(struct fk_api_call *c, struct fk_receipt *r)
@@ -50,6 +53,32 @@ static int note_stored(struct storing *x, struct fk_id id, const struct fk_entry
     return 0;
 }
 
+// The first profile that is accepted has the bytes kept that it came in; all of them say where.
+static int keep_original(struct storing *x, struct fk_err *err)
+{
+    struct fk_api_call *c = x->c;
+    struct fk_accept_opts *o = &x->ask->accept;
+    char name[FK_ORIGINAL_NAME];
+    struct fk_err why;
+    if (x->asked || !x->ask->keep_original)
+        return 0;
+    x->asked = true;
+    if (fk_store_keep_original(c->api->opts.store, x->bytes, name, &why)) {
+        if (why.code != FK_E_UNSUPPORTED)
+            fk_report_warn(&x->to->report, "the uploaded bytes were not kept", 1, "%s", why.msg);
+        return 0;
+    }
+    struct fk_label *v = fk_arena_array(c->arena, o->n_annotations + 1, sizeof(*v));
+    struct fk_str copy = fk_arena_str(c->arena, fk_str_of(name));
+    if (!v || !copy.p)
+        return fk_fail_nomem(err);
+    if (o->n_annotations)
+        memcpy(v, o->annotation, o->n_annotations * sizeof(*v));
+    v[o->n_annotations++] = (struct fk_label){FK_S("original"), copy};
+    o->annotation = v;
+    return 0;
+}
+
 static int store_profile(struct storing *x, struct fk_entry *e, struct fk_profile *p,
                          struct fk_err *err)
 {
@@ -60,9 +89,12 @@ static int store_profile(struct storing *x, struct fk_entry *e, struct fk_profil
     fk_arena_init(&a, 0);
     if (x->ask->name)
         x->ask->accept.name = x->ask->name(x->ask->name_arg, p);
-    int r = fk_accept(&x->ask->accept, &a, e, p, &arrival, err);
+    int r = keep_original(x, err);
     if (r == 0)
-        r = fk_store_append_wait(api->opts.store, x->c->tenant, e, p, &id, err);
+        r = fk_accept(&x->ask->accept, &a, e, p, &arrival, err);
+    if (r == 0)
+        r = fk_store_append_wait(api->opts.store, x->ask->tenant.p ? x->ask->tenant : x->c->tenant,
+                                 e, p, &id, err);
     if (r) {
         api->refused_profiles++;
         return r;
@@ -119,13 +151,16 @@ static int on_profile(void *arg, struct fk_entry *e, struct fk_profile *p, struc
 int fk_call_store(struct fk_api_call *c, struct fk_str bytes, struct fk_store_ask *ask,
                   struct fk_receipt *to, struct fk_err *err)
 {
-    struct storing x = {.c = c, .ask = ask, .to = to};
+    struct storing x = {.c = c, .ask = ask, .to = to, .bytes = bytes};
     FK_AUTO_ARENA a;
     fk_arena_init(&a, (size_t)c->api->opts.limits.decode_memory);
     ask->accept.limits = &c->api->opts.limits;
     ask->accept.now_ns = c->now_ns;
+    ask->keep_original |= c->api->opts.originals == FK_ORIGINALS_ALL;
     int r = fk_decode(ask->format, bytes, &ask->decode, &a,
                       (struct fk_each_profile){on_profile, &x}, &to->report, err);
+    if (r == 0 && fk_report_dropped(&to->report))
+        fk_rejects_note_dropped(c, &to->report);
     c->api->dropped_samples += fk_report_dropped(&to->report);
     if (r)
         c->api->refused_profiles += to->n == 0;

@@ -40,7 +40,8 @@ static int upload_params(struct fk_api_call *c, struct fk_store_ask *ask, struct
         (r = fk_param_u64(c, "sample_rate", 1, 1000000000, &rate, err)))
         return r;
     if (!store)
-        return fk_fail(err, FK_E_UNSUPPORTED, "store=false is not available in this version");
+        ask->tenant = FK_S(FK_TENANT_ADHOC);
+    ask->keep_original = c->api->opts.originals != FK_ORIGINALS_NONE;
     ask->decode.sample_rate = rate;
     return 0;
 }
@@ -62,7 +63,7 @@ int fk_api_upload(struct fk_api_call *c, struct fk_err *err)
     if ((r = fk_call_store(c, c->request, &ask, &receipt, err)))
         return r;
     struct fk_json w;
-    c->status = 201;
+    c->status = ask.tenant.p ? 200 : 201;
     fk_call_json(c, &w);
     fk_json_receipt(&w, &receipt);
     return fk_call_json_end(c, &w, err);

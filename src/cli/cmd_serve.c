@@ -7,7 +7,9 @@ struct options {
     struct fk_str data;
     struct fk_opt_list listen, listen_otlp, host;
     uint64_t min_free, retention_bytes, seal_bytes, workers;
-    int64_t retention_age, seal_age;
+    uint64_t originals_bytes;
+    int64_t retention_age, seal_age, originals_age;
+    struct fk_str originals;
     bool quiet, verbose, no_self;
     struct fk_limits limits;
     struct fk_http_limits http;
@@ -39,6 +41,20 @@ struct server {
     bool open; // other machines reach it
 };
 
+static int read_originals(struct options *o, enum fk_originals *ret, struct fk_err *err)
+{
+    static const char *const words[] = {"uploads", "all", "none"};
+    o->originals_bytes = o->originals_bytes ? o->originals_bytes : (uint64_t)1 << 30;
+    o->originals_age = o->originals_age ? o->originals_age : 24 * 3600 * FK_NS_PER_S;
+    for (int i = 0; i < 3; i++)
+        if (!o->originals.n || fk_str_eq(o->originals, fk_str_of(words[i]))) {
+            *ret = (enum fk_originals)i;
+            return 0;
+        }
+    return fk_fail_param(err, "--originals", "--originals is uploads, all or none, not '%.*s'",
+                         FK_STR_ARG(fk_str_head(o->originals, 40)));
+}
+
 static int open_store(struct server *s, struct fk_err *err)
 {
     const struct options *o = s->o;
@@ -53,6 +69,8 @@ static int open_store(struct server *s, struct fk_err *err)
                                .retention_bytes = o->retention_bytes,
                                .retention_age_ns = o->retention_age,
                                .series_per_day = o->limits.series_per_day,
+                               .originals_bytes = o->originals_bytes,
+                               .originals_age_ns = o->originals_age,
                                .seal_bytes = o->seal_bytes,
                                .seal_age_ns = o->seal_age};
     return r ? r : fk_store_open(&so, &s->store, err);
@@ -245,11 +263,15 @@ static int run(void *options, struct fk_opt_list *args)
     fk_process_keep_memory();
     (void)fk_process_raise_fds(1 << 16, NULL, NULL);
     begin_self(&s);
-    int r = open_store(&s, &err);
+    enum fk_originals originals = FK_ORIGINALS_UPLOADS;
+    int r = read_originals(o, &originals, &err);
+    if (r == 0)
+        r = open_store(&s, &err);
     if (r == 0)
         r = fk_api_new(&(struct fk_api_opts){.store = s.store,
                                              .limits = o->limits,
                                              .log = &s.log,
+                                             .originals = originals,
                                              .host = o->host.v,
                                              .n_hosts = o->host.n},
                        &s.api, &err);
@@ -291,6 +313,12 @@ static const struct fk_option rows[] = {
      "blocks older than this go; -1s: never", "31d"},
     {"--retention-bytes", "SIZE", FK_OPT_BYTES, offsetof(struct options, retention_bytes),
      "blocks beyond this go, the oldest first", "80 % of own and free bytes"},
+    {"--originals", "WHICH", FK_OPT_STR, offsetof(struct options, originals),
+     "bytes that are also kept as they came: uploads, all or none", "uploads"},
+    {"--originals-age", "DURATION", FK_OPT_DURATION, offsetof(struct options, originals_age),
+     "how long", "24h"},
+    {"--originals-bytes", "SIZE", FK_OPT_BYTES, offsetof(struct options, originals_bytes),
+     "and how much of them, the oldest go first", "1GiB"},
     {"--seal-bytes", "SIZE", FK_OPT_BYTES, offsetof(struct options, seal_bytes),
      "packs are sealed into blocks at this size", "64MiB"},
     {"--seal-age", "DURATION", FK_OPT_DURATION, offsetof(struct options, seal_age),

@@ -5,6 +5,7 @@
 #include "store/store_int.h"
 
 #define SPACE_EVERY_NS FK_NS_PER_S
+#define ADHOC_NS       (3600 * FK_NS_PER_S)
 
 static uint64_t low_water(const struct fk_store *s, const struct fk_space *space)
 {
@@ -72,12 +73,18 @@ static int byte_budget(struct fk_store *s, uint64_t own, uint64_t *ret, struct f
     return r;
 }
 
-static struct live_block *oldest(struct fk_store *s)
+static bool is_adhoc(const struct live_block *b)
+{
+    return fk_str_starts(b->tenant, FK_S(FK_TENANT_ADHOC));
+}
+
+static struct live_block *oldest(struct fk_store *s, bool adhoc)
 {
     struct live_block *found = NULL;
     fk_mutex_lock(&s->state_lock);
     for (size_t i = 0; i < s->blocks.n; i++)
-        if (!found || s->blocks.v[i]->max_received_ns < found->max_received_ns)
+        if ((!adhoc || is_adhoc(s->blocks.v[i])) &&
+            (!found || s->blocks.v[i]->max_received_ns < found->max_received_ns))
             found = s->blocks.v[i];
     if (found)
         fk_ref_take(&found->ref);
@@ -143,23 +150,24 @@ static int expire(struct fk_store *s, struct live_block *b, const char *why, str
     return remove_expiring(s, err);
 }
 
-int fk_store_retain(struct fk_store *s, struct fk_err *err)
+struct keeping {
+    bool adhoc; // only what was not to be stored
+    int64_t age_ns;
+    uint64_t own, budget; // bytes
+};
+
+static int retain(struct fk_store *s, struct keeping *k, struct fk_err *err)
 {
-    uint64_t own = own_bytes(s), budget = 0;
     int64_t now = fk_clock_wall(s->clock);
-    int r = remove_expiring(s, err);
-    if (r == 0)
-        r = byte_budget(s, own, &budget, err);
+    int r = 0;
     while (r == 0) {
-        struct live_block *b = oldest(s);
+        struct live_block *b = oldest(s, k->adhoc);
         if (!b)
             break;
-        bool old =
-            s->opts.retention_age_ns > 0 && b->max_received_ns < now - s->opts.retention_age_ns;
-        bool large = own > budget;
-        bool due = (old || large) && !part_sealed(s);
+        bool old = k->age_ns > 0 && b->max_received_ns < now - k->age_ns;
+        bool due = (old || k->own > k->budget) && !part_sealed(s);
         if (due && (r = fk_store_settle_packs(s, err)) == 0) {
-            own -= FK_MIN(b->bytes, own);
+            k->own -= FK_MIN(b->bytes, k->own);
             r = expire(s, b, old ? "age" : "bytes", err);
         }
         fk_live_unref(b);
@@ -167,4 +175,18 @@ int fk_store_retain(struct fk_store *s, struct fk_err *err)
             break;
     }
     return r;
+}
+
+int fk_store_retain(struct fk_store *s, struct fk_err *err)
+{
+    struct keeping adhoc = {true, ADHOC_NS, 0, 0},
+                   all = {false, s->opts.retention_age_ns, own_bytes(s), 0};
+    int r = remove_expiring(s, err);
+    if (r == 0)
+        r = byte_budget(s, all.own, &all.budget, err);
+    if (r == 0)
+        r = retain(s, &adhoc, err);
+    if (r == 0)
+        r = retain(s, &all, err);
+    return r ? r : fk_originals_retain(s, err);
 }

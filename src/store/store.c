@@ -186,6 +186,7 @@ static void init_locks(struct fk_store *s)
     fk_mutex_init(&s->seal_lock, FK_RANK_STORE_SEAL);
     fk_mutex_init(&s->stats_lock, FK_RANK_LEAF);
     fk_mutex_init(&s->quota.lock, FK_RANK_STORE_QUOTA);
+    fk_mutex_init(&s->originals.lock, FK_RANK_LEAF);
     fk_cond_init(&s->queue_filled);
     fk_cond_init(&s->keeper_wake);
 }
@@ -205,7 +206,7 @@ int fk_store_open(const struct fk_store_opts *opts, struct fk_store **ret, struc
     int r = s->head ? fk_path_printf(s->dir, err, "%s", opts->dir) : fk_fail_nomem(err);
     if (r || (r = make_folder(s, err)) || (r = open_parts(s, err)) ||
         (r = fk_store_recover(s, err)) || (r = end_rebuild(s, err)) ||
-        (!opts->run_inline && (r = start_threads(s, err)))) {
+        (r = fk_originals_load(s, err)) || (!opts->run_inline && (r = start_threads(s, err)))) {
         fk_store_close(s);
         return r;
     }
@@ -248,9 +249,10 @@ void fk_store_close(struct fk_store *s)
     fk_catalog_close(s->catalog);
     fk_blob_close(s->blob);
     fk_file_close(s->lock_file);
-    struct fk_mutex *locks[] = {&s->queue_lock, &s->state_lock, &s->seal_lock, &s->stats_lock,
-                                &s->quota.lock};
+    struct fk_mutex *locks[] = {&s->queue_lock, &s->state_lock, &s->seal_lock,
+                                &s->stats_lock, &s->quota.lock, &s->originals.lock};
     fk_quota_free(&s->quota);
+    fk_originals_free(&s->originals);
     for (size_t i = 0; i < FK_COUNTOF(locks); i++)
         fk_mutex_destroy(locks[i]);
     fk_cond_destroy(&s->queue_filled);

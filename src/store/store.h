@@ -16,6 +16,9 @@
 #include "os/os.h"
 
 #define FK_TENANT_DEFAULT "anonymous"
+// Tenants whose name begins so hold what was not to be stored: its blocks go after an hour. Their
+// ids are of the same sequence.
+#define FK_TENANT_ADHOC "~adhoc"
 
 // Faults that the crash simulation plants to prove that it would find them. 0 in production.
 enum fk_store_plant {
@@ -36,6 +39,8 @@ struct fk_store_opts {
     int64_t retention_age_ns;     // 0: 31 days; negative: for ever
     uint64_t retention_bytes;     // 0: 80 % of own files + free space
     uint64_t series_per_day;      // of a tenant; 0: no limit
+    uint64_t originals_bytes;     // for uploaded bytes; 0: they are not kept
+    int64_t originals_age_ns;     // how long they are
     bool run_inline;              // no threads
     bool rebuild;                 // make the catalog anew from the blocks
     unsigned plant;               // enum fk_store_plant
@@ -59,6 +64,14 @@ int fk_store_append_wait(struct fk_store *s, struct fk_str tenant, const struct 
                          const struct fk_profile *profile, struct fk_id *ret, struct fk_err *err);
 // A sink over fk_store_append.
 struct fk_sink fk_store_sink(struct fk_store *s);
+// Keeps uploaded bytes as they came, for originals_age_ns at most and while there is room; the name
+// to ask for them (NUL-terminated) in *ret_name. FK_E_UNSUPPORTED: switched off, or too large.
+#define FK_ORIGINAL_NAME 96
+int fk_store_keep_original(struct fk_store *s, struct fk_str bytes, char ret_name[FK_ORIGINAL_NAME],
+                           struct fk_err *err);
+// Appends them. FK_E_NOTFOUND when they are gone.
+int fk_store_original(struct fk_store *s, struct fk_str name, struct fk_buf *to,
+                      struct fk_err *err);
 // Seals the head now; waits until the blocks are there.
 int fk_store_seal(struct fk_store *s, struct fk_err *err);
 // One round of what the keeper does: seal when due, retention. For inline stores.

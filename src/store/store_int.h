@@ -163,6 +163,19 @@ int fk_quota_note(struct fk_store *s, struct fk_str tenant, const struct fk_entr
 int fk_quota_take(struct fk_store *s, struct fk_str tenant, const struct fk_entry *e,
                   struct fk_err *err);
 
+// originals.c: uploaded bytes that are kept for a while.
+struct fk_original {
+    uint64_t received_s, hash, size, stored; // Unix seconds; bytes, as uploaded and as kept
+    bool packed;                             // compressed by us
+};
+struct fk_originals {
+    struct fk_mutex lock;
+    FK_VEC(struct fk_original) v; // by time
+};
+int fk_originals_load(struct fk_store *s, struct fk_err *err);
+int fk_originals_retain(struct fk_store *s, struct fk_err *err); // under seal_lock
+void fk_originals_free(struct fk_originals *o);
+
 struct fk_store {
     struct fk_store_opts opts;
     const struct fk_fs *fs;
@@ -202,6 +215,7 @@ struct fk_store {
     struct fk_mutex stats_lock;
     struct fk_store_stats stats; // counters since start
     struct fk_quota quota;
+    struct fk_originals originals;
 };
 
 // commit.c

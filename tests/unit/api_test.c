@@ -391,9 +391,66 @@ static void what_was_pushed_is_answered(void **state)
     }
 }
 
+// ---- refusals, losses, and what is only looked at ----
+
+static void rejects_are_listed(void **state)
+{
+    struct world *w = *state;
+    struct fk_api_answer a = ask(w, "POST", "/api/v1/upload", FK_S("no profile\n"));
+    assert_int_equal(a.status, 400);
+    fk_buf_free(&a.body);
+    a = ask(w, "POST", "/ingest?name=app", FK_S("main;work 3\nwhat is this\n"));
+    assert_int_equal(a.status, 200);
+    fk_buf_free(&a.body);
+    a = ask(w, "GET", "/api/v1/rejects", FK_S(""));
+    assert_int_equal(a.status, 200);
+    fk_buf_byte(&a.body, 0);
+    assert_non_null(strstr(a.body.p, "\"total\":2"));
+    assert_non_null(strstr(a.body.p, "\"endpoint\":\"/api/v1/upload\",\"status\":400"));
+    assert_non_null(strstr(a.body.p, "\"name\":\"app\""));
+    assert_non_null(strstr(a.body.p, "{\"reason\":\"format\",\"count\":1}"));
+    fk_buf_free(&a.body);
+    a = ask(w, "GET", "/metrics", FK_S(""));
+    fk_buf_byte(&a.body, 0);
+    assert_non_null(strstr(a.body.p, "flamekeep_rejects_total{reason=\"format\"} 1"));
+    fk_buf_free(&a.body);
+}
+
+static void what_is_not_stored_can_be_looked_at(void **state)
+{
+    struct world *w = *state;
+    struct fk_api_answer a = ask(w, "POST", "/api/v1/upload?store=false", fk_buf_view(&w->pprof));
+    char target[300], id[40];
+    assert_int_equal(a.status, 200);
+    fk_buf_byte(&a.body, 0);
+    print(id, sizeof(id), "%.36s", strstr(a.body.p, "\"id\":\"") + 6);
+    fk_buf_free(&a.body);
+    a = ask(w, "GET", "/api/v1/profiles", FK_S(""));
+    fk_buf_byte(&a.body, 0);
+    assert_null(strstr(a.body.p, id));
+    assert_non_null(strstr(a.body.p, w->id));
+    fk_buf_free(&a.body);
+    static const char *const views[] = {"/api/v1/profiles/%s", "/api/v1/top?id=%s",
+                                        "/api/v1/flamegraph?id=%s",
+                                        "/api/v1/export?format=pprof&id=%s"};
+    for (size_t i = 0; i < FK_COUNTOF(views); i++) {
+        ptrdiff_t at = strstr(views[i], "%s") - views[i];
+        print(target, sizeof(target), "%.*s%s", (int)at, views[i], id);
+        a = ask(w, "GET", target, FK_S(""));
+        assert_int_equal(a.status, 200);
+        fk_buf_free(&a.body);
+    }
+    print(target, sizeof(target), "/api/v1/diff?left_id=%s&right_id=%s", id, w->id);
+    a = ask(w, "GET", target, FK_S(""));
+    assert_int_equal(a.status, 200);
+    fk_buf_free(&a.body);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(rejects_are_listed, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_not_stored_can_be_looked_at, setup, teardown),
         cmocka_unit_test_setup_teardown(document_and_table_are_in_step, setup, teardown),
         cmocka_unit_test_setup_teardown(every_documented_parameter_is_checked, setup, teardown),
         cmocka_unit_test_setup_teardown(numbers_out_of_range_say_the_range, setup, teardown),

@@ -345,6 +345,86 @@ static void retention_by_bytes_and_age(void **state)
 
 // ---- full disk ----
 
+static void originals_come_back_and_go(void **state)
+{
+    struct world *w = *state;
+    struct fk_err err = {0};
+    struct fk_test_clock clock;
+    char text[FK_ORIGINAL_NAME], other[FK_ORIGINAL_NAME], small[FK_ORIGINAL_NAME];
+    FK_AUTO_BUF bytes;
+    FK_AUTO_BUF back;
+    fk_buf_init(&bytes, 0);
+    fk_buf_init(&back, 0);
+    fk_test_clock_init(&clock, 1800000000 * FK_NS_PER_S);
+    for (int i = 0; i < 3000; i++)
+        fk_buf_printf(&bytes, "main;work;leaf%d %d\n", i % 17, i);
+    w->opts.clock = &clock.clock;
+    w->opts.originals_bytes = 1 << 20;
+    w->opts.originals_age_ns = 3600 * FK_NS_PER_S;
+    reopen(w, false);
+    fk_test_ok(fk_store_keep_original(w->store, fk_buf_view(&bytes), text, &err), &err);
+    fk_test_ok(fk_store_keep_original(w->store, fk_buf_view(&bytes), other, &err), &err);
+    assert_string_equal(text, other);
+    fk_test_ok(fk_store_keep_original(w->store, FK_S("a 1"), small, &err), &err);
+    reopen(w, false); // they are found again
+    fk_test_ok(fk_store_original(w->store, fk_str_of(text), &back, &err), &err);
+    assert_true(fk_str_eq(fk_buf_view(&back), fk_buf_view(&bytes)));
+    fk_buf_clear(&back);
+    fk_test_ok(fk_store_original(w->store, fk_str_of(small), &back, &err), &err);
+    assert_true(fk_str_eq(fk_buf_view(&back), FK_S("a 1")));
+    assert_int_equal(fk_store_original(w->store, FK_S("1-2-3.raw"), &back, &err), -FK_E_NOTFOUND);
+    assert_int_equal(fk_store_original(w->store, FK_S("../catalog.db"), &back, &err),
+                     -FK_E_NOTFOUND);
+    fk_test_clock_add(&clock, 3602 * FK_NS_PER_S);
+    fk_test_ok(fk_store_maintain(w->store, &err), &err);
+    assert_int_equal(fk_store_original(w->store, fk_str_of(text), &back, &err), -FK_E_NOTFOUND);
+    w->opts.originals_bytes = 4000; // the folded text is smaller than that only when compressed
+    reopen(w, false);
+    assert_int_equal(fk_store_keep_original(w->store, fk_buf_view(&bytes), text, &err),
+                     -FK_E_UNSUPPORTED);
+    fk_buf_clear(&bytes);
+    for (uint32_t i = 0; i < 700; i++)
+        fk_buf_le32(&bytes, (uint32_t)fk_hash_u64(i));
+    fk_test_ok(fk_store_keep_original(w->store, fk_buf_view(&bytes), text, &err), &err);
+    bytes.p[0] ^= 1;
+    fk_test_ok(fk_store_keep_original(w->store, fk_buf_view(&bytes), other, &err), &err);
+    fk_test_ok(fk_store_maintain(w->store, &err), &err); // 5,600 bytes: the older one goes
+    assert_int_equal(fk_store_original(w->store, fk_str_of(text), &back, &err), -FK_E_NOTFOUND);
+    fk_test_ok(fk_store_original(w->store, fk_str_of(other), &back, &err), &err);
+    fk_store_close(w->store); // before its clock goes
+    w->store = NULL;
+}
+
+static void what_is_not_to_be_stored_goes_after_an_hour(void **state)
+{
+    struct world *w = *state;
+    struct fk_err err = {0};
+    struct fk_store_stats stats;
+    FK_AUTO_ARENA a;
+    struct fk_profile p;
+    struct fk_entry e;
+    struct fk_id id;
+    struct fk_test_clock clock;
+    fk_arena_init(&a, 0);
+    fk_gen_profile(&w->rng, &gen, &a, &p);
+    fk_gen_entry(&p, "api", 0, p.time_ns_start, &a, &e);
+    fk_test_clock_init(&clock, e.received_ns);
+    w->opts.clock = &clock.clock;
+    reopen(w, false);
+    fk_test_ok(fk_store_append_wait(w->store, FK_S(FK_TENANT_DEFAULT), &e, &p, &id, &err), &err);
+    fk_test_ok(fk_store_append_wait(w->store, FK_S(FK_TENANT_ADHOC), &e, &p, &id, &err), &err);
+    fk_test_ok(fk_store_seal(w->store, &err), &err);
+    fk_test_ok(fk_store_maintain(w->store, &err), &err);
+    fk_store_stats(w->store, &stats);
+    assert_int_equal(stats.blocks, 2);
+    fk_test_clock_add(&clock, 3601 * FK_NS_PER_S);
+    fk_test_ok(fk_store_maintain(w->store, &err), &err);
+    fk_store_stats(w->store, &stats);
+    assert_int_equal(stats.blocks, 1);
+    fk_store_close(w->store);
+    w->store = NULL;
+}
+
 static void a_full_disk_refuses_and_recovers(void **state)
 {
     (void)state;
@@ -508,6 +588,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(damaged_blocks_are_set_aside, setup, teardown),
         cmocka_unit_test_setup_teardown(retention_by_bytes_and_age, setup, teardown),
         cmocka_unit_test_setup_teardown(series_of_a_day_are_limited, setup, teardown),
+        cmocka_unit_test_setup_teardown(originals_come_back_and_go, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_not_to_be_stored_goes_after_an_hour, setup,
+                                        teardown),
         cmocka_unit_test(a_full_disk_refuses_and_recovers),
         cmocka_unit_test_setup_teardown(many_threads_push_read_and_seal, setup, teardown),
     };
