@@ -110,8 +110,9 @@ int fk_entry_of_profile(const struct fk_profile *p, struct fk_arena *arena, stru
 
 // ---- encoding
 struct fk_encode_opts {
-    int gzip_level; // pprof: 0 raw, 1..12 gzip
-    uint32_t type;  // folded: which value column
+    int gzip_level;                 // pprof: 0 raw, 1..12 gzip
+    uint32_t type;                  // folded: which value column
+    const struct fk_labels *labels; // otlp: become attributes of the resource; NULL: none
 };
 
 // The profile must be valid (fk_profile_validate). pprof: only what rows reach is written, and all

@@ -500,6 +500,27 @@ static void put_profiles(struct writer *w)
         put_profile(w, k, attr, n);
 }
 
+// Labels as attributes; the service by the name that it has in OpenTelemetry. Private ones are
+// ours.
+static void put_resource(struct fk_buf *b, const struct fk_labels *labels)
+{
+    size_t mark = fk_pb_begin(b, 1);
+    for (size_t i = 0; i < labels->n; i++) {
+        struct fk_str name = labels->v[i].name;
+        if (fk_str_starts(name, FK_S("__")) || fk_str_eq(name, FK_S("service.name")))
+            continue;
+        if (fk_str_eq(name, FK_S("service_name")))
+            name = FK_S("service.name");
+        size_t pair = fk_pb_begin(b, 1);
+        fk_pb_bytes(b, 1, name);
+        size_t any = fk_pb_begin(b, 2);
+        fk_pb_bytes(b, 1, labels->v[i].value);
+        fk_pb_end(b, any);
+        fk_pb_end(b, pair);
+    }
+    fk_pb_end(b, mark);
+}
+
 // Message `number` around what *b has.
 static void wrap(struct fk_buf *b, uint32_t number, struct fk_buf *to, bool *failed)
 {
@@ -507,7 +528,8 @@ static void wrap(struct fk_buf *b, uint32_t number, struct fk_buf *to, bool *fai
     *failed |= b->failed != 0;
 }
 
-static int put_request(struct writer *w, struct fk_out out, struct fk_err *err)
+static int put_request(struct writer *w, const struct fk_labels *labels, struct fk_out out,
+                       struct fk_err *err)
 {
     const struct fk_buf *tables[] = {&w->mappings,  &w->locations,  &w->functions,
                                      &w->links_out, &w->attributes, &w->stacks};
@@ -516,6 +538,8 @@ static int put_request(struct writer *w, struct fk_out out, struct fk_err *err)
     FK_AUTO_BUF whole;
     fk_buf_init(&whole, 0);
     fk_buf_clear(b);
+    if (labels)
+        put_resource(b, labels);
     wrap(&w->profiles, 2, b, &failed);
     fk_buf_clear(&w->profiles);
     wrap(b, 1, &whole, &failed);
@@ -536,11 +560,10 @@ int fk_otlp_encode(const struct fk_profile *p, const struct fk_encode_opts *opts
                    struct fk_err *err)
 {
     struct writer w = {.p = p};
-    (void)opts;
     int rc = begin(&w) ? fk_fail_nomem(err) : 0;
     if (!rc) {
         put_profiles(&w);
-        rc = put_request(&w, out, err);
+        rc = put_request(&w, opts ? opts->labels : NULL, out, err);
     }
     end(&w);
     return rc;

@@ -59,7 +59,8 @@ bool fk_format_is_written(enum fk_format f)
 bool fk_format_is_json(enum fk_format f)
 {
     return f == FK_FORMAT_SPEEDSCOPE || f == FK_FORMAT_CPUPROFILE || f == FK_FORMAT_HEAPPROFILE ||
-           f == FK_FORMAT_CHROME_TRACE || f == FK_FORMAT_FIREFOX || f == FK_FORMAT_FLAMEBEARER;
+           f == FK_FORMAT_CHROME_TRACE || f == FK_FORMAT_FIREFOX || f == FK_FORMAT_FLAMEBEARER ||
+           f == FK_FORMAT_OTLP;
 }
 
 struct fk_str fk_format_readable(struct fk_buf *b)

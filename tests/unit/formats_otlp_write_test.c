@@ -152,6 +152,33 @@ static void facts_come_back(void **state)
     fk_arena_free(&s.arena);
 }
 
+static void labels_become_the_resource(void **state)
+{
+    (void)state;
+    struct fk_rng rng = {3};
+    struct fk_gen g = {.rows = 3, .types = 1, .depth = 3, .functions = 4};
+    struct fk_label three[] = {{FK_S("__name__"), FK_S("x")},
+                               {FK_S("pod"), FK_S("web-1")},
+                               {FK_S("service_name"), FK_S("web")}};
+    struct fk_labels labels = {three, 3};
+    struct fk_encode_opts o = {.labels = &labels};
+    struct fk_arena a;
+    struct fk_profile p;
+    struct seen s;
+    FK_AUTO_BUF b;
+    fk_buf_init(&b, 0);
+    fk_arena_init(&a, 0);
+    fk_gen_profile(&rng, &g, &a, &p);
+    assert_int_equal(fk_encode(FK_FORMAT_OTLP, &p, &o, fk_out_buf(&b), NULL), 0);
+    must(&s, fk_buf_view(&b));
+    assert_int_equal(s.n, 1);
+    assert_text(label(&s, 0, "service_name"), "web");
+    assert_text(label(&s, 0, "pod"), "web-1");
+    assert_null(label(&s, 0, "__name__").p);
+    fk_arena_free(&a);
+    fk_arena_free(&s.arena);
+}
+
 static void survives_lack_of_memory(void **state)
 {
     (void)state;
@@ -183,9 +210,8 @@ static void survives_lack_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_type_comes_back),
-        cmocka_unit_test(each_type_is_a_profile),
-        cmocka_unit_test(facts_come_back),
+        cmocka_unit_test(one_type_comes_back),     cmocka_unit_test(each_type_is_a_profile),
+        cmocka_unit_test(facts_come_back),         cmocka_unit_test(labels_become_the_resource),
         cmocka_unit_test(survives_lack_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
