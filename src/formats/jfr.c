@@ -139,8 +139,6 @@ static int read_chunk(struct jfr *j, struct fk_str rest, uint64_t *ret_size, str
 static int finish_part(struct jfr *j, struct fk_err *err)
 {
     FK_AUTO_ARENA arena;
-    if (jfr_rows_count(j->rows) < FK_MIN((uint64_t)PART, j->d->opts->max_rows / 2 + 1))
-        return 0;
     fk_arena_init(&arena, j->d->arena->limit == SIZE_MAX ? 0 : j->d->arena->limit);
     int rc = jfr_rows_deliver(j->rows, &arena, err);
     jfr_rows_free(j->rows);
@@ -165,7 +163,8 @@ static int read_chunks(struct jfr *j, struct fk_str rest, struct fk_err *first)
         if (size == 0)
             size = rest.n;
         rest = fk_str_from(rest, (size_t)size);
-        if (rest.n && (rc = finish_part(j, first)))
+        bool full = jfr_rows_count(j->rows) >= FK_MIN((uint64_t)PART, j->d->opts->max_rows / 2 + 1);
+        if (rest.n && full && (rc = finish_part(j, first)))
             return rc;
     }
     if (j->n_read == 0)

@@ -55,7 +55,7 @@ static int read_pool(struct jfr_chunk *k, struct jfr_type *t, uint64_t n, struct
 static int read_pools(struct jfr_chunk *k, struct fk_cur *c, uint64_t n)
 {
     for (uint64_t i = 0; i < n && c->p < c->end; i++) {
-        uint64_t id, count;
+        uint64_t id, count = 0;
         bool bad = k->old ? jfr_u32(k, c, &id) || jfr_u32(k, c, &count)
                           : jfr_u64(k, c, &id) || jfr_u32(k, c, &count);
         struct jfr_type *t = bad ? NULL : jfr_find_type(k, id);
@@ -154,7 +154,8 @@ void jfr_free_pools(struct jfr_chunk *k)
 
 static int intern(struct jfr_chunk *k, struct fk_str s, uint32_t *ret)
 {
-    return s.n ? fk_dict_string(jfr_rows_dict(k->rows), s, ret) : (*ret = 0, 0);
+    *ret = 0;
+    return s.n ? fk_dict_string(jfr_rows_dict(k->rows), s, ret) : 0;
 }
 
 static int text_of(struct jfr_chunk *k, const struct jfr_object *o, enum jfr_slot s, uint32_t depth,

@@ -131,57 +131,46 @@ static void put_sized(struct fk_buf *f, struct fk_buf *event)
     fk_buf_clear(event);
 }
 
-static void pool(struct fk_buf *b, int content, int n)
+// Digits are widths of the numbers that follow, t is a text.
+static void put(struct fk_buf *b, const char *format, ...)
 {
-    jm_fixed(b, (uint64_t)content, 4);
-    jm_fixed(b, (uint64_t)n, 4);
+    va_list ap;
+    va_start(ap, format);
+    for (; *format; format++)
+        if (*format == 't')
+            text(b, va_arg(ap, const char *));
+        else
+            jm_fixed(b, (uint64_t)va_arg(ap, long), *format - '0');
+    va_end(ap);
 }
 
 static void checkpoints(struct fk_buf *f, struct fk_buf *e, uint64_t *ret_last)
 {
-    uint64_t first = f->n;
-    jm_fixed(e, 1, 4);
-    jm_fixed(e, 1500, 8);
-    jm_fixed(e, 0, 8);
-    pool(e, UTF, 3);
-    jm_fixed(e, 1, 8), text(e, "a/Main");
-    jm_fixed(e, 2, 8), text(e, "run");
-    jm_fixed(e, 3, 8), text(e, "work");
+    long first = (long)f->n;
+    put(e, "488", 1L, 1500L, 0L);
+    put(e, "448t8t8t", (long)UTF, 3L, 1L, "a/Main", 2L, "run", 3L, "work");
     put_sized(f, e);
     *ret_last = f->n;
-    jm_fixed(e, 1, 4);
-    jm_fixed(e, 1600, 8);
-    jm_fixed(e, first, 8);
-    pool(e, CLASS, 1);
-    jm_fixed(e, 1, 8), jm_fixed(e, 0, 8), jm_fixed(e, 1, 8);
-    pool(e, METHOD, 2);
-    jm_fixed(e, 1, 8), jm_fixed(e, 1, 8), jm_fixed(e, 2, 8);
-    jm_fixed(e, 2, 8), jm_fixed(e, 1, 8), jm_fixed(e, 3, 8);
-    pool(e, TRACE, 1);
-    jm_fixed(e, 5, 8), fk_buf_byte(e, 1), jm_fixed(e, 2, 4);
-    jm_fixed(e, 2, 8), jm_fixed(e, 20, 4), jm_fixed(e, 1, 8), jm_fixed(e, UINT32_MAX, 4);
-    pool(e, THREAD, 1);
-    jm_fixed(e, 77, 4), text(e, "main");
-    pool(e, STATE, 1);
-    jm_fixed(e, 3, 2), text(e, "STATE_RUNNABLE");
+    put(e, "488", 1L, 1600L, first);
+    put(e, "44888", (long)CLASS, 1L, 1L, 0L, 1L);
+    put(e, "44888888", (long)METHOD, 2L, 1L, 1L, 2L, 2L, 1L, 3L);
+    put(e, "448148484", (long)TRACE, 1L, 5L, 1L, 2L, 2L, 20L, 1L, -1L);
+    put(e, "444t", (long)THREAD, 1L, 77L, "main");
+    put(e, "442t", (long)STATE, 1L, 3L, "STATE_RUNNABLE");
     put_sized(f, e);
 }
 
 static void events(struct fk_buf *f, struct fk_buf *e)
 {
-    jm_fixed(e, 70, 4), jm_fixed(e, 1000, 8), jm_fixed(e, 20, 8); // every 20 ms
-    jm_fixed(e, 1, 4), jm_fixed(e, 'x', 2), jm_fixed(e, 60, 4);
+    put(e, "488424", 70L, 1000L, 20L, 1L, (long)'x', 60L); // every 20 ms
     put_sized(f, e);
-    jm_fixed(e, 60, 4), jm_fixed(e, 3000, 8), jm_fixed(e, 77, 4), jm_fixed(e, 5, 8);
-    jm_fixed(e, 3, 2);
+    put(e, "48482", 60L, 3000L, 77L, 5L, 3L);
     put_sized(f, e);
-    jm_fixed(e, 45, 4), jm_fixed(e, 3000, 8), jm_fixed(e, 2500, 8), jm_fixed(e, 77, 4);
-    jm_fixed(e, 5, 8), jm_fixed(e, 1, 8), jm_fixed(e, 65536, 8);
+    put(e, "4884888", 45L, 3000L, 2500L, 77L, 5L, 1L, 65536L);
     put_sized(f, e);
-    jm_fixed(e, 6, 4), jm_fixed(e, 3000, 8), jm_fixed(e, 2500, 8), jm_fixed(e, 77, 4);
-    jm_fixed(e, 5, 8), jm_fixed(e, 1, 8);
+    put(e, "488488", 6L, 3000L, 2500L, 77L, 5L, 1L);
     put_sized(f, e);
-    jm_fixed(e, 2, 4), jm_fixed(e, 3000, 8), jm_fixed(e, 77, 4), jm_fixed(e, 9, 4); // lost
+    put(e, "4844", 2L, 3000L, 77L, 9L); // lost
     put_sized(f, e);
 }
 
