@@ -72,7 +72,7 @@ int fk_decoding_deliver_events(const struct fk_decoding *d, struct fk_profile *p
     struct fk_entry entry;
     int rc = fk_entry_of_profile(p, d->arena, &entry, err);
     if (rc)
-        return rc;
+        return fk_decoding_nomem(d, err);
     entry.labels = *labels;
     entry.samples = events;
     if (d->report) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decodes one profile and says what is in it, for corpus_test.py:
-//   fk_roundtrip FILE [PPROF-OUT [FOLDED-OUT]]
+//   fk_roundtrip FILE [PPROF-OUT [FOLDED-OUT [OTLP-OUT]]]     "" writes none
 // prints one JSON object: format, rows, types with totals and full tables of functions, report.
 #include "formats/formats.h"
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 struct job {
-    const char *pprof, *folded;
+    const char *pprof, *folded, *otlp;
     struct fk_json w;
     struct fk_arena arena;
 };
@@ -21,7 +21,7 @@ static int write_file(void *arg, const void *p, size_t n, struct fk_err *err)
 static int save(const char *path, enum fk_format format, const struct fk_profile *p,
                 struct fk_err *err)
 {
-    FILE *f = path ? fopen(path, "wb") : NULL;
+    FILE *f = path && path[0] ? fopen(path, "wb") : NULL;
     if (!f)
         return 0;
     struct fk_encode_opts o = {.gzip_level = 0};
@@ -78,7 +78,9 @@ static int on_profile(void *arg, struct fk_entry *e, struct fk_profile *p, struc
     fk_json_array_end(&j->w);
     if (!rc)
         rc = save(j->pprof, FK_FORMAT_PPROF, p, err);
-    return rc ? rc : save(j->folded, FK_FORMAT_FOLDED, p, err);
+    if (!rc)
+        rc = save(j->folded, FK_FORMAT_FOLDED, p, err);
+    return rc ? rc : save(j->otlp, FK_FORMAT_OTLP, p, err);
 }
 
 static void put_report(struct job *j, const struct fk_report *r)
@@ -122,10 +124,12 @@ int main(int argc, char **argv)
     size_t n = 0;
     char *bytes = argc > 1 ? read_file(argv[1], &n) : NULL;
     if (!bytes) {
-        fprintf(stderr, "usage: fk_roundtrip FILE [PPROF-OUT [FOLDED-OUT]]\n");
+        fprintf(stderr, "usage: fk_roundtrip FILE [PPROF-OUT [FOLDED-OUT [OTLP-OUT]]]\n");
         return 2;
     }
-    struct job j = {.pprof = argc > 2 ? argv[2] : NULL, .folded = argc > 3 ? argv[3] : NULL};
+    struct job j = {.pprof = argc > 2 ? argv[2] : NULL,
+                    .folded = argc > 3 ? argv[3] : NULL,
+                    .otlp = argc > 4 ? argv[4] : NULL};
     struct fk_limits limits = fk_limits_default();
     struct fk_decode_opts o = fk_decode_opts_upload(&limits);
     struct fk_report report = {0};

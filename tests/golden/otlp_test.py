@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Arguments: {build}/fk_dump
-# Quick: {build}/fk_dump -k lock
+# Arguments: {build}/fk_dump {build}/fk_roundtrip
+# Quick: {build}/fk_dump {build}/fk_roundtrip -k lock
 """OpenTelemetry profiles against the answers of an independent decoder, and of another server.
 
-  otlp_test.py FK_DUMP [-k TEXT]         FK_DUMP: the built helper
+  otlp_test.py FK_DUMP FK_ROUNDTRIP [-k TEXT]         the built helpers
 
 Where the files are: see corpus_test.py.  Each request is decoded without being told its format.  Per profile: types, totals,
 samples, timestamps, times, attributes, self and cumulative values of the top 20.  The same request in JSON gives the same
-profiles.  What the other server made of a request is the same sum of stacks.  Known differences stand in otlp_differences.json
+profiles.  What the other server made of a request is the same sum of stacks.  Each pprof of the corpus, written as OTLP, is to the
+independent decoder what the pprof is.  Known differences stand in otlp_differences.json
 with the reason and who is right; an unknown one, and a known one that no longer occurs, fail the test.
 """
-import collections, gzip, json, os, re, subprocess, sys
+import collections, gzip, json, os, re, subprocess, sys, tempfile
 
 from corpus_test import HERE, find_corpus, load_oracle, text
 
@@ -139,12 +140,52 @@ def compare_made(got, column, path):
             yield f'{ours[stack]}, not {theirs[stack]} in {stack[:120]}'
 
 
+def pprof_as_otlp(helper, path, want, tools, out):
+    if subprocess.run([helper, path, '', '', out], stdout=subprocess.DEVNULL).returncode:
+        yield 'not read or not written'
+        return
+    got = json.loads(subprocess.check_output([sys.executable, tools + '/otlp_oracle.py', out]))
+    if got.get('error') or got['errors'] or got['layout'] != 'L110':
+        yield f"{got['layout']} {got.get('error')} {got['errors']}"
+        return
+    profiles, columns = got['profiles'], list(range(len(want['sample_types'])))
+    if len(profiles) == 1 and columns == [0, 1]:
+        columns = [0] # the other is the count times the period
+        if want['totals'][1] != want['totals'][0] * profiles[0]['period']:
+            yield 'a column is missing'
+    if len(profiles) != len(columns):
+        yield f'{len(profiles)} profiles, not {len(columns)}'
+        return
+    for k, p in zip(columns, profiles):
+        if (p['totals'], p['n_samples']) != ([want['totals'][k]], want['n_samples']):
+            yield f"column {k}: {p['totals']} of {p['n_samples']}, not {want['totals'][k]} of {want['n_samples']}"
+        for have, rows in ((p['top_self'][0], want['top_self'][k]), (p['top_cum'][0], want['top_cum'][k])):
+            # Ties at the end of a list may fall either way; what has no name is named differently.
+            last = abs(rows[-1][1]) if len(rows) == 20 else -1
+            named = [[n, v] for n, v in rows if not ADDRESS.search(n) and abs(v) != last]
+            if [r for r in named if r not in have]:
+                yield f'column {k}: {[r for r in named if r not in have][:3]} not among {have[:5]}'
+
+
+def written(helper, corpus, only):
+    """Faults of each pprof written as OTLP."""
+    tools, folder = os.path.join(os.path.dirname(os.path.abspath(corpus)), 'tools'), os.path.join(corpus, 'pprof')
+    with tempfile.TemporaryDirectory() as tmp:
+        for name in sorted(os.listdir(folder)):
+            path = os.path.join(folder, name)
+            if only not in name or os.path.isdir(path) or os.path.getsize(path) > 100_000:
+                continue
+            want = load_oracle(corpus, 'pprof', name)
+            if want.get('decoded') and want.get('valid') and want['n_samples']:
+                yield 'pprof/' + name, list(pprof_as_otlp(helper, path, want, tools, os.path.join(tmp, 'out')))
+
+
 def main(args):
     corpus = find_corpus()
     if not corpus:
         print('SKIP-ALL: no folder of foreign profiles (FK_CORPUS, ../shared/corpus)')
         return 77
-    helper, only = args[0], args[2] if args[1:2] == ['-k'] else ''
+    helper, only = args[0], args[3] if args[2:3] == ['-k'] else ''
     with open(os.path.join(HERE, 'otlp_differences.json')) as f:
         known = json.load(f)
     folder, count, failed = os.path.join(corpus, 'otlp'), 0, 0
@@ -164,8 +205,18 @@ def main(args):
         failed += bool(faults)
         for fault in faults[:20]:
             print(f'FAILED {name}: {fault}')
-    print(f'{count} requests, {failed} failed')
-    return 1 if failed or not count else 0
+    exported = 0
+    for name, faults in written(args[1], corpus, only):
+        exported += 1
+        reason = known.get(name)
+        if reason and faults:
+            print(f'known: {name}: {faults[0]}: {reason}')
+        elif reason or faults:
+            failed += 1
+            for fault in faults[:5] or ['no longer differs']:
+                print(f'FAILED {name}: {fault}')
+    print(f'{count} requests, {exported} pprofs written, {failed} failed')
+    return 1 if failed or not count + exported else 0
 
 
 if __name__ == '__main__':

@@ -654,6 +654,41 @@ static void limits_name_their_flag(void **state)
     fk_arena_free(&s.arena);
 }
 
+// Every allocation fails once, with and without those after it.
+static void sweep(struct fk_str bytes)
+{
+    for (int sticky = 0; sticky < 2; sticky++)
+        for (uint64_t k = 1, done = 0; !done; k++) {
+            struct seen s;
+            fk_mem_fail_after(k, sticky);
+            int rc = decode(&s, bytes);
+            done = fk_mem_failed() == 0;
+            fk_mem_fail_after(0, false);
+            if (sticky || done) // an arena tries again with less
+                assert_int_equal(rc, done ? 0 : -FK_E_NOMEM);
+            else
+                assert_true(rc == 0 || rc == -FK_E_NOMEM);
+            fk_arena_free(&s.arena);
+        }
+}
+
+// The arena ends at every place that a limit can end it.
+static void sweep_limits(struct fk_str bytes)
+{
+    struct fk_limits l = fk_limits_default();
+    struct fk_decode_opts o = fk_decode_opts_push(&l);
+    int rc = -1;
+    for (size_t limit = 256; rc; limit += 256) {
+        struct seen s = {0};
+        fk_arena_init(&s.arena, limit);
+        rc = fk_decode(FK_FORMAT_OTLP, bytes, &o, &s.arena, (struct fk_each_profile){keep, &s},
+                       &s.report, &s.err);
+        assert_true(rc == 0 || rc == -FK_E_LIMIT);
+        assert_true(limit < (1 << 20));
+        fk_arena_free(&s.arena);
+    }
+}
+
 static void survives_lack_of_memory(void **state)
 {
     (void)state;
@@ -663,18 +698,17 @@ static void survives_lack_of_memory(void **state)
         "{\"resourceProfiles\":[{\"resource\":{\"attributes\":[{\"key\":\"\\u0061\",\"value\":{"
         "\"arrayValue\":{\"values\":[{\"intValue\":1},{\"bytesValue\":\"AAA=\"}]}}}]},"
         "\"scopeProfiles\":[{\"profiles\":[{\"samples\":[{\"values\":[1]}]}]}]}]}";
-    for (int json = 0; json < 2; json++) {
-        struct fk_str bytes = json ? fk_str_of(text) : request(&b, V18, plain, FK_COUNTOF(plain));
-        for (uint64_t k = 1, done = 0; !done; k++) {
-            struct seen s;
-            fk_mem_fail_after(k, true);
-            int rc = decode(&s, bytes);
-            done = fk_mem_failed() == 0;
-            fk_mem_fail_after(0, false);
-            assert_int_equal(rc, done ? 0 : -FK_E_NOMEM);
-            fk_arena_free(&s.arena);
-        }
+    static const struct sample parted[] = {
+        {.stack = 1, .attr = {4, 1}, .n_attrs = 2, .link = 1, .n_stamps = 2},
+        {.stack = 2, .attr = {2}, .n_attrs = 1, .n_stamps = 4},
+    };
+    for (size_t r = 0; r < FK_COUNTOF(revisions); r++) {
+        sweep(request(&b, &revisions[r], plain, FK_COUNTOF(plain)));
+        sweep(request(&b, &revisions[r], parted, FK_COUNTOF(parted)));
+        sweep_limits(request(&b, &revisions[r], parted, FK_COUNTOF(parted)));
     }
+    sweep(fk_str_of(text));
+    sweep_limits(fk_str_of(text));
 }
 
 static void is_recognised(void **state)
