@@ -183,10 +183,11 @@ void fk_otlp_error(struct fk_api_call *c, int status, const struct fk_err *err);
 void fk_otlp_http_error(struct fk_http_res *res, int status, const struct fk_err *err);
 
 // ---- handlers ----
-fk_api_handler fk_api_rejects_list, fk_api_profiles, fk_api_profile, fk_api_flamegraph, fk_api_top,
-    fk_api_diff, fk_api_diff_top, fk_api_sandwich, fk_api_series, fk_api_heatmap, fk_api_export,
-    fk_api_types, fk_api_services, fk_api_labels, fk_api_label_values, fk_api_upload, fk_api_status,
-    fk_api_metrics, fk_api_ready, fk_api_health, fk_api_openapi, fk_api_buildinfo;
+fk_api_handler fk_api_timeline, fk_api_subsecond, fk_api_rejects_list, fk_api_profiles,
+    fk_api_profile, fk_api_flamegraph, fk_api_top, fk_api_diff, fk_api_diff_top, fk_api_sandwich,
+    fk_api_series, fk_api_heatmap, fk_api_export, fk_api_types, fk_api_services, fk_api_labels,
+    fk_api_label_values, fk_api_upload, fk_api_status, fk_api_metrics, fk_api_ready, fk_api_health,
+    fk_api_openapi, fk_api_buildinfo;
 
 fk_api_handler fk_api_ingest, fk_api_otlp, fk_rpc_push, fk_rpc_select_stacktraces,
     fk_rpc_select_profile, fk_rpc_select_series, fk_rpc_label_names, fk_rpc_label_values,

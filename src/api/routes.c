@@ -53,6 +53,16 @@ static const struct fk_api_param heatmap_params[] = {
     {"y_buckets", "integer", "rows; 40 when absent"},
     {"step", "duration", "width of a column instead of x_buckets"},
 };
+static const struct fk_api_param timeline_params[] = {
+    {"begin", "time", "start of the window; the first sample when absent"},
+    {"end", "time", "end of the window; the last sample when absent"},
+    {"width", "integer", "columns, 1 to 20000; 1000 when absent"},
+    {"lanes", "integer", "threads with most samples; 50 when absent"},
+};
+static const struct fk_api_param window_params[] = {
+    {"begin", "time", "start of the window; the first sample when absent"},
+    {"end", "time", "end of the window; the last sample when absent"},
+};
 static const struct fk_api_param export_params[] = {
     {"format", "string", "pprof, folded, flamebearer, top.csv, top.json or original"},
 };
@@ -92,6 +102,10 @@ const struct fk_api_endpoint fk_api_table[] = {
      PARAMS(series_params), .answer = "series"},
     {"GET", "/api/v1/heatmap", "Entries over time and value", fk_api_heatmap, FK_API_SOURCE,
      PARAMS(heatmap_params), .answer = "heatmap"},
+    {"GET", "/api/v1/timeline", "Spans per thread, where samples have times", fk_api_timeline,
+     FK_API_SOURCE, PARAMS(timeline_params), .answer = "timeline"},
+    {"GET", "/api/v1/subsecond", "Samples over seconds and the offset within them",
+     fk_api_subsecond, FK_API_SOURCE, PARAMS(window_params), .answer = "subsecond"},
     {"GET", "/api/v1/export", "A source as a file", fk_api_export, FK_API_SOURCE,
      PARAMS(export_params), .answer = "file"},
     {"GET", "/api/v1/types", "Profile types", fk_api_types, FK_API_SOURCE, .answer = "types"},

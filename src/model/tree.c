@@ -323,22 +323,63 @@ static uint32_t *none_ids(uint32_t n)
     return v;
 }
 
+static int fold_begin(struct fold *f, struct fk_err *err)
+{
+    f->name_of_function = none_ids(f->sym->n_functions);
+    f->name_of_location = none_ids(f->sym->n_locations);
+    return f->name_of_function && f->name_of_location ? 0 : fk_fail_nomem(err);
+}
+
+static void fold_end(struct fold *f)
+{
+    fk_free(f->name_of_function);
+    fk_free(f->name_of_location);
+    fk_free(f->flags_of_name);
+    fk_vec_free(&f->path);
+    fk_vec_free(&f->node_at);
+    fk_vec_free(&f->closed_at);
+}
+
 int fk_tree_fold(struct fk_tree *t, uint32_t column, const struct fk_symbols *sym,
                  const int64_t *self, bool keep_zero, const struct fk_frame_filter *filter,
                  struct fk_err *err)
 {
     struct fold f = {.t = t, .sym = sym, .filter = filter};
-    f.name_of_function = none_ids(sym->n_functions);
-    f.name_of_location = none_ids(sym->n_locations);
-    int r = f.name_of_function && f.name_of_location ? 0 : fk_fail_nomem(err);
+    int r = fold_begin(&f, err);
     for (uint32_t s = 0; r == 0 && s < sym->n_stacks; s++)
         if (self[s] || keep_zero)
             r = fold_stack(&f, column, s, self[s], err);
-    fk_free(f.name_of_function);
-    fk_free(f.name_of_location);
-    fk_free(f.flags_of_name);
-    fk_vec_free(&f.path);
-    fk_vec_free(&f.node_at);
-    fk_vec_free(&f.closed_at);
+    fold_end(&f);
     return r;
+}
+
+int fk_tree_nodes(struct fk_tree *t, const struct fk_symbols *sym, const uint32_t *stack, size_t n,
+                  const struct fk_frame_filter *filter, uint32_t *ret, struct fk_err *err)
+{
+    struct fold f = {.t = t, .sym = sym, .filter = filter};
+    int r = fold_begin(&f, err);
+    for (size_t i = 0; r == 0 && i < n; i++) {
+        uint32_t begin = sym->stack_begin[stack[i]], depth = sym->stack_begin[stack[i] + 1] - begin;
+        r = walk(&f, sym->frame + begin, depth, &ret[i], err);
+    }
+    fold_end(&f);
+    return r;
+}
+
+uint32_t fk_tree_n_nodes(const struct fk_tree *t)
+{
+    return (uint32_t)t->nodes.n;
+}
+
+uint32_t fk_tree_parent(const struct fk_tree *t, uint32_t node)
+{
+    return t->nodes.v[node].parent;
+}
+
+const struct fk_tree_name *fk_tree_node_name(const struct fk_tree *t, uint32_t node,
+                                             uint32_t *ret_name)
+{
+    if (ret_name)
+        *ret_name = t->nodes.v[node].name;
+    return &t->names.v[t->nodes.v[node].name];
 }

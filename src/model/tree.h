@@ -29,6 +29,16 @@ int fk_tree_fold(struct fk_tree *t, uint32_t column, const struct fk_symbols *sy
                  const int64_t *self, bool keep_zero, const struct fk_frame_filter *filter,
                  struct fk_err *err);
 
+// The node that a stack leads to, made when missing, without adding to it: *ret[i] of stack[i].
+// Hidden frames are left out and collapsed ones end the path, as above; focus is not looked at.
+int fk_tree_nodes(struct fk_tree *t, const struct fk_symbols *sym, const uint32_t *stack, size_t n,
+                  const struct fk_frame_filter *filter, uint32_t *ret, struct fk_err *err);
+// Of one node: its parent (FK_NONE at the root) and its name; nodes below fk_tree_n_nodes.
+uint32_t fk_tree_n_nodes(const struct fk_tree *t);
+uint32_t fk_tree_parent(const struct fk_tree *t, uint32_t node);
+const struct fk_tree_name *fk_tree_node_name(const struct fk_tree *t, uint32_t node,
+                                             uint32_t *ret_name);
+
 // The tree as columns, siblings by name (byte order) and in preorder: a snapshot in the arena.
 struct fk_tree_name {
     struct fk_str name;

@@ -36,6 +36,12 @@ static int filter_name(void *arg, struct fk_str name, struct fk_err *err)
     return flags;
 }
 
+const struct fk_frame_filter *fk_query_filter(struct fk_query *q, struct fk_frame_filter *f)
+{
+    *f = (struct fk_frame_filter){filter_name, q, q->spec.n_focus > 0};
+    return q->spec.n_focus || q->spec.n_hide || q->spec.n_collapse ? f : NULL;
+}
+
 static int need_self(struct fk_scan *s, int64_t **self, struct fk_err *err)
 {
     const struct fk_symbols *sym = NULL;
@@ -93,9 +99,8 @@ int fk_query_tree(struct fk_query *q, struct fk_tree *into, uint32_t column, str
                       "%.*s counts since its process began: adding several profiles of one process "
                       "counts the same events again",
                       FK_STR_ARG(type.type));
-    struct fk_frame_filter filter = {filter_name, q, q->spec.n_focus > 0};
-    bool filtered = q->spec.n_focus || q->spec.n_hide || q->spec.n_collapse;
-    struct tree_job j = {.tree = into, .column = column, .filter = filtered ? &filter : NULL};
+    struct fk_frame_filter filter;
+    struct tree_job j = {.tree = into, .column = column, .filter = fk_query_filter(q, &filter)};
     struct fk_scan s = {.q = q,
                         .want_type = true,
                         .begin = tree_begin,

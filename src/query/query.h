@@ -157,6 +157,46 @@ struct fk_heatmap {
 int fk_query_heatmap(struct fk_query *q, const struct fk_heatmap_spec *s, struct fk_heatmap *ret,
                      struct fk_err *err);
 
+// ---- time within profiles ----
+
+struct fk_timeline_spec {
+    int64_t begin_ns, end_ns; // the window; INT64_MIN, INT64_MAX: all there is
+    uint32_t width;           // columns; 0: 1000
+    uint32_t max_lanes;       // those with most samples; 0: 50
+};
+struct fk_span {
+    uint32_t begin, end; // columns, begin < end
+    uint32_t depth;      // 0: outermost
+    uint32_t name;       // into the timeline's names
+};
+struct fk_lane {
+    struct fk_str thread; // as the sample's attribute has it; "" when there is none
+    struct fk_labels labels;
+    uint64_t samples;
+    struct fk_span *span; // by begin, then depth
+    size_t n;
+    size_t first_; // private
+};
+struct fk_timeline {
+    int64_t begin_ns, end_ns, step_ns; // of a column
+    uint32_t width;
+    int64_t period_ns; // between two samples of a busy thread
+    bool period_known; // the source says so; else it is the usual distance
+    uint64_t samples;  // in the window
+    struct fk_lane *lane;
+    size_t n, all; // lanes given, lanes there are
+    struct fk_str *name;
+    uint32_t n_names;
+};
+// Spans are made of samples: within a column the usual path counts, and a gap longer than one and a
+// half periods splits. FK_E_INVALID (param id): no profile of the source has times inside.
+int fk_query_timeline(struct fk_query *q, const struct fk_timeline_spec *s, struct fk_timeline *ret,
+                      struct fk_err *err);
+// Samples over second (x) and offset within the second (y, 50 rows of 20 ms; y_min and y_step in
+// nanoseconds).
+int fk_query_subsecond(struct fk_query *q, const struct fk_timeline_spec *s, struct fk_heatmap *ret,
+                       struct fk_err *err);
+
 // ---- names ----
 
 struct fk_counted {
