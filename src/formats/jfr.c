@@ -132,10 +132,7 @@ static int read_chunk(struct jfr *j, struct fk_str rest, uint64_t *ret_size, str
     return rc;
 }
 
-// Hours of a busy program do not fit in memory at once: beyond so many events what was read so far
-// becomes profiles of its own, with the time of its chunks.
-#define PART 1800000u
-
+// What was read so far becomes profiles of its own, with the time of its chunks.
 static int finish_part(struct jfr *j, struct fk_err *err)
 {
     FK_AUTO_ARENA arena;
@@ -163,8 +160,7 @@ static int read_chunks(struct jfr *j, struct fk_str rest, struct fk_err *first)
         if (size == 0)
             size = rest.n;
         rest = fk_str_from(rest, (size_t)size);
-        bool full = jfr_rows_count(j->rows) >= FK_MIN((uint64_t)PART, j->d->opts->max_rows / 2 + 1);
-        if (rest.n && full && (rc = finish_part(j, first)))
+        if (rest.n && jfr_rows_are_many(j->rows) && (rc = finish_part(j, first)))
             return rc;
     }
     if (j->n_read == 0)

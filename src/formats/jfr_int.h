@@ -309,7 +309,8 @@ void jfr_rows_span(struct jfr_rows *r, int64_t start_ns, int64_t duration_ns);
 void jfr_rows_mode(struct jfr_rows *r, struct fk_str mode); // borrowed
 void jfr_rows_period(struct jfr_rows *r, enum jfr_family f, int64_t period_ns);
 void jfr_rows_truncated(struct jfr_rows *r, bool by_recorder);
-uint64_t jfr_rows_count(const struct jfr_rows *r); // observations of all families
+// So much that it should be given away before more is read.
+bool jfr_rows_are_many(const struct jfr_rows *r);
 // Gives the families that have rows, in their order; an empty one when none has. The profiles live
 // in the arena.
 int jfr_rows_deliver(struct jfr_rows *r, struct fk_arena *arena, struct fk_err *err);

@@ -112,6 +112,15 @@ static int row_of(struct family *f, uint32_t stack, uint32_t set, uint32_t *ret)
     return 0;
 }
 
+static size_t held(const struct jfr_rows *r)
+{
+    size_t n = fk_dict_bytes(r->dict);
+    for (int i = 0; i < JFR_FAMILIES; i++)
+        n += r->family[i].obs.cap * sizeof(struct observation) +
+             r->family[i].rows.cap * sizeof(struct row);
+    return n;
+}
+
 int jfr_rows_add(struct jfr_rows *r, enum jfr_family family, const struct jfr_sample *s,
                  struct fk_err *err)
 {
@@ -122,6 +131,8 @@ int jfr_rows_add(struct jfr_rows *r, enum jfr_family family, const struct jfr_sa
         return fk_fail_limit(err, "samples", o->max_rows, o->rows_flag,
                              "the JFR recording has too many events of the family '%s'",
                              kinds[family].name);
+    if (f->obs.n % 1024 == 1023 && held(r) > r->d.arena->limit)
+        return fk_decoding_nomem(&r->d, err);
     if (fk_vec_reserve(&f->obs, 1) || row_of(f, s->stack, s->set, &row))
         return fk_decoding_nomem(&r->d, err);
     f->rows.v[row].n++;
@@ -162,12 +173,16 @@ void jfr_rows_truncated(struct jfr_rows *r, bool by_recorder)
         r->cut++;
 }
 
-uint64_t jfr_rows_count(const struct jfr_rows *r)
+// Hours of a busy program do not fit in memory at once.
+#define MANY_EVENTS 1800000u
+#define MANY_BYTES  ((size_t)160 << 20)
+
+bool jfr_rows_are_many(const struct jfr_rows *r)
 {
     uint64_t n = 0;
     for (int i = 0; i < JFR_FAMILIES; i++)
         n += r->family[i].obs.n;
-    return n;
+    return n >= FK_MIN((uint64_t)MANY_EVENTS, r->d.opts->max_rows / 2 + 1) || held(r) >= MANY_BYTES;
 }
 
 // ---- out ----
