@@ -158,6 +158,40 @@ def made_text():
         b'{"flamebearer":{"names":["total","a"],"levels":[[0,5,0,0],[0,2,2,1,1,1,1,1]],"units":"samples","sampleRate":99},'
         b'"timeline":{"startTime":5,"samples":[1],"durationDelta":10}}',
         b'{"names":["a"],"levels":[[0,1,1,0,2,2,0]],"format":"double"}']
+    maps = b'MAPPED_LIBRARIES:\n00400000-00500000 r-xp 00001000 08:01 7 /bin/x\n'
+    yield 'fuzz_legacy', [
+        b'heap profile: 1: 9 [1: 9] @ heap_v2/512\n 1: 9 [1: 9] @ 0x401005 0x401006\n' + maps,
+        b'heap profile: 1: 16 [4: 64] @ heap/2\n1: 16 [4: 64] @ 0x11\n#\t0x10\tf+0x5\t/g.go:7\n#\t0x10\tg\t/g.go:9\n',
+        b'heap_v2/99\n t*: 1: 2 [0: 0]\n@ 0x1 0x2\n t*: 1: 2 [3: 4]\n' + maps,
+        b'--- contentionz 1 ---\ncycles/second = 2\nsampling period = 3\n 1 2 @ 0x11\n--- Memory map: ---\n  400000-500000: x\n',
+        b'--- contentionz 1 ---\nformat = java\nresolution = microseconds\n 1 2 @ 0x1\n 0x1 f (x.java:1)\n',
+        b'goroutine profile: total 1\n1 @ 0x1\n# labels: {"a":"b"}\n#\t0x0\tf\tx:1\n',
+        b'goroutine 1 [sleep, 2 minutes]:\nf(0x1)\n\t/x.go:1 +0x2\ncreated by g in goroutine 2\n\t/x.go:2\n',
+        b'--- threadz 1 ---\n--- Thread 7 (name: a/1) stack: ---\n  PC: 0x1: f\n  0x2: g\n--- Thread 8 (name: b) stack: ---\n'
+        b' [same as previous thread]\n'] + [
+        struct.pack(f'{order}13{word}', 0, 3, 0, 10000, 0, 2, 2, 0x400011, 0x400022, 7, 0, 1, 0)[:-1] for word in 'IQ'
+        for order in '<>'] + [struct.pack(f'{order}13{word}', 0, 3, 1, 9, 0, 2, 3, 1, 2, 3, 0, 1, 0) + b'0x1 f (x:1)\n'
+                              for word in 'IQ' for order in '<>']
+    stacks = b'"stackTable":{"schema":{"prefix":0,"frame":1},"data":[[null,0],[0,1]]},"frameTable":{"schema":{"location":0},' \
+             b'"data":[[0],[1]]},"stringTable":["(root)","f (a.js:1:2)"]'
+    yield 'fuzz_firefox', [
+        b'{"meta":{"interval":1,"startTime":5.5},"threads":[{"name":"x","pid":1,"tid":"2","samples":{"schema":{"stack":0,"time":1},'
+        b'"data":[[1,2.5],[null,3]]},' + stacks + b'}],"processes":[{"meta":{},"threads":[]}]}',
+        b'{"meta":{},"shared":{"stackTable":{"prefixOffset":[0,1],"frame":[0,0]},"frameTable":{"func":[0]},"funcTable":{"name":[0],'
+        b'"source":[0]},"sources":{"filename":[0]},"stringArray":["a"]},"threads":[{"samples":{"stack":[1],"timeDeltas":[1],'
+        b'"weight":[2]}}]}',
+        b'{"mode":"cpu","interval":9,"frames":{"7":{"name":"f","file":"x","line":1,"samples":1}},"raw":[1,7,2],'
+        b'"raw_timestamp_deltas":[1,2]}', b'{"mode":"object","frames":{"7":{"samples":1}}}', b'\x04\x08{']
+    record = field(5, field(1, b'cpu-clock')), field(3, field(1, 1) + field(2, b'/x') + field(3, b'f')), field(
+        4, field(1, 2) + field(2, 3) + field(3, b't')), field(
+        1, field(1, 9) + field(2, 2) + field(3, field(1, 64) + field(2, 1) + field(3, 0)) + field(4, 5) + field(5, 0))
+    yield 'fuzz_stacktext', [
+        b'Attaching 1 probe...\n@[\n    f+12\n\t7f g+4 (/x)\n, k, 2]: 3\n@m[a, \n    0x7\n]: 1\n',
+        b'CPU     ID                    FUNCTION:NAME\n\n    a`b+0x1\n    0x7\n    2\n',
+        b'Analysis of sampling x every 1 millisecond\nCall graph:\n    5 Thread_1\n    + 5 a  (in x) + 1  [0x7]\n    + ! 2 ???  (in x)\n',
+        b'Weight\tSelf Weight\t\tSymbol Names\n4.93 s  100.0%\t0 s\t \t   a\n1 ms\t1.5 ms\t \t    b\n',
+        b'# callgrind format\npositions: instr line\nevents: Ir Dr\nob=(1) x\nfn=(1) f\n0x1 2 3 4\n+1 * 5\ncfn=(2) g\ncalls=1 2\n* * 6\n',
+        b'SIMPLEPERF\1\0' + b''.join(struct.pack('<I', len(r)) + r for r in record) + bytes(4)]
 
 
 def otlp_tables(where, mapping=0, keyed=False):
@@ -368,7 +402,9 @@ def copied():
                             ('fuzz_json', ('speedscope', 'cpuprofile', 'flamebearer')),
                             ('fuzz_inflate', ('pprof', 'pprof-malformed')), ('fuzz_perf_script', ('perf-script',)),
                             ('fuzz_v8', ('cpuprofile', 'chrome-trace')), ('fuzz_speedscope', ('speedscope',)),
-                            ('fuzz_flamebearer', ('flamebearer',)), ('fuzz_otlp', ('otlp',)),
+                            ('fuzz_flamebearer', ('flamebearer',)), ('fuzz_legacy', ('pprof-legacy', 'jemalloc')),
+                            ('fuzz_otlp', ('otlp',)), ('fuzz_firefox', ('firefox', 'stackprof')),
+                            ('fuzz_stacktext', ('bpftrace', 'dtrace', 'macos-sample', 'instruments', 'callgrind')),
                             ('fuzz_jfr', ('jfr', 'jfr-malformed'))):
         for folder in folders:
             path = os.path.join(corpus, folder)

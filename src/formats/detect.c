@@ -16,12 +16,6 @@ static const struct {
       4},
      "an ELF program, not a profile of one",
      FK_E_FORMAT},
-    {{"# callgrind format", 18}, "callgrind output, which is not read yet", FK_E_UNSUPPORTED},
-    {{"Analysis of sampling", 20},
-     "macOS `sample` output, which is not read yet",
-     FK_E_UNSUPPORTED},
-    {{"Attaching ", 10}, "bpftrace output, which is not read yet; fold it first", FK_E_UNSUPPORTED},
-    {{"SIMPLEPERF", 10}, "a simpleperf trace, which is not read yet", FK_E_UNSUPPORTED},
     {{"PK\x03\x04", 4}, "a zip archive; send the profile that is in it", FK_E_FORMAT},
     {{"\x1f\x8b", 2}, "broken gzip data", FK_E_FORMAT},
 };
@@ -58,9 +52,6 @@ static int look_for_others(struct fk_str head, struct fk_err *err)
                           FK_E_FORMAT, err);
     if (fk_str_starts(text, FK_S("<?xml")))
         return fail_named("an XML document, which is no profile", FK_E_FORMAT, err);
-    if (has(text, FK_S("\nevents:")) &&
-        (fk_str_starts(text, FK_S("version:")) || has(text, FK_S("\nfn="))))
-        return fail_named("callgrind output, which is not read yet", FK_E_UNSUPPORTED, err);
     if (fk_str_starts(text, FK_S("{")) || fk_str_starts(text, FK_S("[{")))
         return fail_named("a JSON document, of a kind that is not read yet", FK_E_UNSUPPORTED, err);
     return 0;

@@ -22,15 +22,16 @@ static const struct fk_format_row rows[FK_FORMAT_COUNT] = {
     [FK_FORMAT_HEAPPROFILE] = {"heapprofile", fk_heapprofile_decode, NULL, fk_heapprofile_looks},
     [FK_FORMAT_CHROME_TRACE] = {"chrome-trace", fk_chrome_trace_decode, NULL,
                                 fk_chrome_trace_looks},
-    [FK_FORMAT_FIREFOX] = {"firefox", NULL, NULL, NULL},
+    [FK_FORMAT_FIREFOX] = {"firefox", fk_firefox_decode, NULL, fk_firefox_looks},
     [FK_FORMAT_FLAMEBEARER] = {"flamebearer", fk_flamebearer_decode, NULL, fk_flamebearer_looks},
-    [FK_FORMAT_STACKPROF] = {"stackprof", NULL, NULL, NULL},
-    [FK_FORMAT_BPFTRACE] = {"bpftrace", NULL, NULL, NULL},
-    [FK_FORMAT_DTRACE] = {"dtrace", NULL, NULL, NULL},
-    [FK_FORMAT_MACOS_SAMPLE] = {"macos-sample", NULL, NULL, NULL},
-    [FK_FORMAT_INSTRUMENTS] = {"instruments", NULL, NULL, NULL},
-    [FK_FORMAT_SIMPLEPERF] = {"simpleperf", NULL, NULL, NULL},
-    [FK_FORMAT_CALLGRIND] = {"callgrind", NULL, NULL, NULL},
+    [FK_FORMAT_STACKPROF] = {"stackprof", fk_stackprof_decode, NULL, fk_stackprof_looks},
+    [FK_FORMAT_BPFTRACE] = {"bpftrace", fk_bpftrace_decode, NULL, fk_bpftrace_looks},
+    [FK_FORMAT_DTRACE] = {"dtrace", fk_dtrace_decode, NULL, fk_dtrace_looks},
+    [FK_FORMAT_MACOS_SAMPLE] = {"macos-sample", fk_macos_sample_decode, NULL,
+                                fk_macos_sample_looks},
+    [FK_FORMAT_INSTRUMENTS] = {"instruments", fk_instruments_decode, NULL, fk_instruments_looks},
+    [FK_FORMAT_SIMPLEPERF] = {"simpleperf", fk_simpleperf_decode, NULL, fk_simpleperf_looks},
+    [FK_FORMAT_CALLGRIND] = {"callgrind", fk_callgrind_decode, NULL, fk_callgrind_looks},
 };
 
 const struct fk_format_row *fk_format_row(enum fk_format f)
@@ -60,7 +61,7 @@ bool fk_format_is_json(enum fk_format f)
 {
     return f == FK_FORMAT_SPEEDSCOPE || f == FK_FORMAT_CPUPROFILE || f == FK_FORMAT_HEAPPROFILE ||
            f == FK_FORMAT_CHROME_TRACE || f == FK_FORMAT_FIREFOX || f == FK_FORMAT_FLAMEBEARER ||
-           f == FK_FORMAT_OTLP;
+           f == FK_FORMAT_OTLP || f == FK_FORMAT_STACKPROF;
 }
 
 struct fk_str fk_format_readable(struct fk_buf *b)

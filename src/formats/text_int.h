@@ -18,6 +18,7 @@ int fk_chrome_trace_decode(const struct fk_decoding *d, struct fk_str bytes, str
 bool fk_chrome_trace_looks(struct fk_str head, bool whole);
 int fk_speedscope_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
 bool fk_speedscope_looks(struct fk_str head, bool whole);
+int fk_firefox_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
 bool fk_firefox_looks(struct fk_str head, bool whole);
 int fk_flamebearer_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
 bool fk_flamebearer_looks(struct fk_str head, bool whole);
@@ -28,5 +29,19 @@ int fk_legacy_text_decode(const struct fk_decoding *d, struct fk_str bytes, stru
 bool fk_legacy_text_looks(struct fk_str head, bool whole);
 int fk_jemalloc_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
 bool fk_jemalloc_looks(struct fk_str head, bool whole);
+int fk_stackprof_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
+bool fk_stackprof_looks(struct fk_str head, bool whole);
+int fk_bpftrace_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
+bool fk_bpftrace_looks(struct fk_str head, bool whole);
+int fk_dtrace_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
+bool fk_dtrace_looks(struct fk_str head, bool whole);
+int fk_macos_sample_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
+bool fk_macos_sample_looks(struct fk_str head, bool whole);
+int fk_instruments_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
+bool fk_instruments_looks(struct fk_str head, bool whole);
+int fk_simpleperf_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
+bool fk_simpleperf_looks(struct fk_str head, bool whole);
+int fk_callgrind_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
+bool fk_callgrind_looks(struct fk_str head, bool whole);
 
 #endif

@@ -245,6 +245,202 @@ def check_jemalloc(got, name, corpus):
             yield f'{column}: {have}, not {value}'
 
 
+# ---- Firefox ----
+
+def firefox_samples(profile):
+    """Stacks seen, counted without looking at what they are."""
+    n = 0
+    for thread in profile['threads']:
+        s = thread['samples']
+        if 'schema' in s:
+            n += sum(row[s['schema']['stack']] is not None for row in s['data'] if row)
+        else:
+            weights = s.get('weight') or [1] * len(s['stack'])
+            n += sum(w for stack, w in zip(s['stack'], weights) if stack is not None)
+    return n + sum(firefox_samples(p) for p in profile.get('processes', ()))
+
+
+@covers('firefox')
+def check_firefox(got, name, corpus):
+    with open(os.path.join(corpus, 'firefox', name)) as f:
+        profile = json.load(f)
+    profile = profile.get('profile', profile)
+    p = got['profiles'][0]
+    if p.total() != firefox_samples(profile):
+        yield f'{p.total()} samples, not {firefox_samples(profile)}'
+    start = round(profile['meta']['startTime'] * 10**6)
+    if any(r[3] is None or not 0 <= r[3] - start < 10**15 + 10**6 for r in p.rows):
+        yield 'times that are not those of the file'
+    golden = os.path.join(corpus, 'firefox/golden', name + '.firefox.snap')
+    if os.path.exists(golden): # weighs a sample by the time until the next one, and leaves out the browser's own frames
+        ours = collections.Counter()
+        for row, after in zip(p.rows, p.rows[1:]):
+            ours[p.stacks[row[0]][0]] += after[3] - row[3]
+        want = {n: v for n, v in speedscope_frames(golden).items() if v}
+        yield from compare('self', ours, [[n, round(v * 10**6)] for n, v in want.items()], 1000)
+
+
+# ---- stacks as text ----
+
+@covers('stackprof')
+def check_stackprof(got, name, corpus):
+    with open(os.path.join(corpus, 'stackprof', name)) as f:
+        frames = json.load(f)['frames'].values()
+    self_, cum, p = collections.Counter(), collections.Counter(), got['profiles'][0]
+    names = collections.Counter(f.get('name') for f in frames)
+    for f in frames: # what stackprof itself says; two functions of one name may call each other
+        self_[f.get('name') or '[unknown]'] += f.get('samples', 0)
+        if names[f.get('name')] == 1:
+            cum[f.get('name') or '[unknown]'] += f['total_samples']
+    ours = p.tops()
+    yield from compare('self', ours[0], list(self_.items()))
+    yield from compare('cum', ours[1], list(cum.items()))
+
+
+@covers('bpftrace')
+def check_bpftrace(got, name, corpus):
+    with open(os.path.join(corpus, 'bpftrace', name)) as f:
+        entries = re.findall(r'^@\w*\[(.*?)\]: (\d+)$', f.read(), re.M | re.S)
+    p = got['profiles'][0]
+    want = collections.Counter()
+    for keys, value in entries:
+        want[sum(l[:1] in ' \t' and l.strip() != '' for l in keys.split('\n'))] += int(value)
+    have = collections.Counter()
+    for stack, values, _, _ in p.rows:
+        have[len(p.stacks[stack])] += values[0]
+    if have != want or len(p.rows) != len(entries):
+        yield f'by depth {have}, not {want}'
+
+
+def depths(pairs):
+    out = collections.Counter()
+    for depth, value in pairs:
+        out[depth] += value
+    return out
+
+
+@covers('dtrace')
+def check_dtrace(got, name, corpus):
+    with open(os.path.join(corpus, 'dtrace/golden', name.replace('dtrace__', 'dtrace__results__'))) as f:
+        want = depths((l.count(';') + 1, int(l.rsplit(' ', 1)[1])) for l in f)
+    p = got['profiles'][0]
+    have = depths((len(p.stacks[r[0]]), r[1][0]) for r in p.rows)
+    if have != want:
+        yield f'by depth {have}, not {want}'
+
+
+def rust(frame):
+    """As inferno shows the names of old Rust compilers."""
+    frame = re.sub(r'(::h[0-9a-f]{16})( \(\.llvm\.\d+\))?$', '', frame)
+    frame = re.sub(r'\$u([0-9a-f]{2})\$', lambda m: chr(int(m[1], 16)), frame)
+    for a, b in (('$LT$', '<'), ('$GT$', '>'), ('$RF$', '&'), ('$C$', ','), ('..', '::')):
+        frame = frame.replace(a, b)
+    return frame.lstrip('_') if frame.startswith('_<') else frame
+
+
+@covers('macos-sample')
+def check_sample(got, name, corpus):
+    p = got['profiles'][0]
+    golden = os.path.join(corpus, 'macos-sample/golden', name.replace('sample__', 'sample__results__').replace('.txt', '-no-modules.txt'))
+    if not os.path.exists(golden):
+        opener = gzip.open if name.endswith('.gz') else open
+        with opener(os.path.join(corpus, 'macos-sample', name), 'rt') as f:
+            threads = sum(int(n) for n in re.findall(r'^    (\d+) Thread', f.read(), re.M))
+        if p.total() != threads:
+            yield f'{p.total()} samples, not {threads}'
+        return
+    have, want = collections.Counter(), collections.Counter()
+    for stack, values, attrs, _ in p.rows:
+        have[';'.join([attrs['thread'].split()[0]] + [rust(f) for f in reversed(p.stacks[stack])])] += values[0]
+    with open(golden) as f:
+        for line in f:
+            want[line.rsplit(' ', 1)[0]] += int(line.rsplit(' ', 1)[1])
+    for stack in sorted(set(have) | set(want)): # inferno leaves out those that wait
+        if have[stack] != want[stack] and not stack.endswith(('wait', ';read')):
+            yield f'{stack}: {have[stack]} is not {want[stack]}'
+
+
+@covers('instruments')
+def check_instruments(got, name, corpus):
+    frames = speedscope_frames(os.path.join(corpus, 'instruments/golden', name + '.instruments.snap'))
+    yield from compare('self', got['profiles'][0].tops()[0], [[n, round(v * 10**6)] for n, v in frames.items()])
+
+
+# ---- simpleperf, callgrind ----
+
+def fields(b):
+    """Protobuf: (number, value) of each field."""
+    at = 0
+
+    def varint():
+        nonlocal at
+        v = shift = 0
+        while True:
+            v |= (b[at] & 127) << shift
+            shift, at = shift + 7, at + 1
+            if b[at - 1] < 128:
+                return v
+    while at < len(b):
+        key = varint()
+        v = varint()
+        if key & 7 == 2:
+            v, at = b[at:at + v], at + v
+        yield key >> 3, v
+
+
+@covers('simpleperf')
+def check_simpleperf(got, name, corpus):
+    with gzip.open(os.path.join(corpus, 'simpleperf', name)) as f:
+        b = f.read()
+    at, events, want = 12, [], {}
+    while int.from_bytes(b[at:at + 4], 'little'):
+        size = int.from_bytes(b[at:at + 4], 'little')
+        for number, value in fields(b[at + 4:at + 4 + size]):
+            if number == 5:
+                events = [v.decode() for n, v in fields(value) if n == 1]
+            elif number == 1:
+                sample = list(fields(value))
+                one = dict(sample)
+                row = want.setdefault(one.get(5, 0), [0, 0, 0])
+                row[0] += 1
+                row[1] += one.get(4, 0)
+                row[2] += sum(n == 3 for n, _ in sample)
+        at += 4 + size
+    have = {p.labels['event']: sorted([p.total(0), p.total(1)]) + [sum(len(p.stacks[r[0]]) for r in p.rows)] for p in got['profiles']}
+    want = {events[i]: sorted(row[:2]) + row[2:] for i, row in want.items()}
+    if have != want:
+        yield f'{have}, not {want}'
+
+
+@covers('callgrind')
+def check_callgrind(got, name, corpus):
+    base = os.path.join(corpus, 'callgrind/golden/callgrind_annotate__' + name + '.self.txt')
+    if os.path.exists(base + '.gz'):
+        with gzip.open(base + '.gz', 'rt') as f:
+            lines = f.read().split('\n')
+    else:
+        with open(base) as f:
+            lines = f.read().split('\n')
+    p, want, whole = got['profiles'][0], collections.Counter(), False
+    for line in lines:
+        m = re.match(r'\s*([\d,]+) \([\d. ]+%\).*?  (\S.*)$', line)
+        if not m:
+            whole = whole or 'Event counts may not' in line
+            continue
+        value, what = int(m[1].replace(',', '')), m[2]
+        if what.startswith('PROGRAM TOTALS'):
+            if p.total() != value and abs(p.total() - value) > 10: # the summary of a run counts what no line has
+                yield f'total {p.total()}, not {value}'
+            continue
+        function = re.sub(r' \[[^\[]*\]$', '', what).split(':', 1)
+        want[text(function[1] if len(function) > 1 else function[0])] += value
+    self_ = p.tops()[0]
+    if 'a call graph has no stacks: functions are stored with their own costs' not in got['report']:
+        yield 'it is not said that there are no stacks'
+    if len(lines) < 400: # else the list of the golden is cut off
+        yield from compare('self', self_, [[n, v] for n, v in want.items() if n != '???'])
+
+
 # ---- the whole ----
 
 def check_file(helper, corpus, folder, name):

@@ -245,7 +245,7 @@ static void detects(void **state)
          "ELF"},
         {{"a;b 1\nno\n", 9}, FK_FORMAT_FOLDED, NULL},
         {{"no\nno\na 1\n", 10}, FK_FORMAT_UNKNOWN, "plain text"},
-        {{"version: 1\nevents: Ir\n1 2\n", 26}, FK_FORMAT_UNKNOWN, "callgrind"},
+        {{"version: 1\nevents: Ir\n1 2\n", 26}, FK_FORMAT_CALLGRIND, NULL},
         {{"heap_v2/1\n t*: 1: 2\n", 20}, FK_FORMAT_JEMALLOC, NULL},
         {{"heap profile: 1: 2", 18}, FK_FORMAT_LEGACY_TEXT, NULL},
         {{"\xde\xad\xbe\xef\x01", 5}, FK_FORMAT_UNKNOWN, "not recognised"},
