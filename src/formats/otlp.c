@@ -160,13 +160,20 @@ static int find_origin(struct decoding *x, const struct otlp_place *at,
     return rc ? fk_decoding_nomem(x->building.q->d, x->err) : 0;
 }
 
+static void report_tables(const struct otlp_request *q, const struct otlp_tables *t)
+{
+    fk_report_warn(q->d->report, "attributes of locations are not kept", t->location_attributes,
+                   "%s", "such as the type of a frame");
+    fk_report_warn(q->d->report, "link with an id of another length, read as without", t->odd_ids,
+                   "%s", "a trace has 16 bytes, a span 8");
+}
+
 static void report_profile(const struct otlp_request *q, const struct otlp_profile *p)
 {
     fk_report_warn(q->d->report, "original payload within an OTLP profile was not read", p->payload,
                    "%s", "its samples were");
     if (!q->shared)
-        fk_report_warn(q->d->report, "attributes of locations are not kept",
-                       p->t.location_attributes, "%s", "such as the type of a frame");
+        report_tables(q, &p->t);
 }
 
 static int visit_profile(void *arg, const struct otlp_place *at)
@@ -202,8 +209,7 @@ static void put_report(const struct otlp_building *b)
     fk_report_warn(r, "stack cut at the depth limit", b->cut, "%llu frames, set by %s",
                    (unsigned long long)l->stack_depth, FK_LIMIT_FLAG(stack_depth));
     if (b->q->shared)
-        fk_report_warn(r, "attributes of locations are not kept", b->q->shared->location_attributes,
-                       "%s", "such as the type of a frame");
+        report_tables(b->q, b->q->shared);
 }
 
 int fk_otlp_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err)

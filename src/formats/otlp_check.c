@@ -11,7 +11,7 @@
 enum grade {
     BROKEN, // not messages of this revision
     BEYOND, // messages, but some index is beyond its table
-    ODD,    // samples without values and timestamps, or with unequal numbers of both
+    ODD,    // samples without values and timestamps, or with unequal numbers of both; odd ids
     CLEAN,
 };
 
@@ -109,6 +109,7 @@ static int check_profile(void *arg, const struct otlp_place *at)
     if (rc)
         return rc;
     x->p = &p;
+    x->odd |= p.odd_id;
     rc = otlp_each_sample(&x->v->q, &p, check_sample, x);
     x->p = NULL;
     return rc;

@@ -257,7 +257,7 @@ struct otlp_tables {
     uint32_t *index;
     size_t n_strings, n_mappings, n_locations, n_lines, n_functions, n_links, n_attributes,
         n_stacks, n_frames, n_indices, n_units;
-    uint64_t location_attributes; // how many, for the report
+    uint64_t location_attributes, odd_ids; // how many, for the report
 };
 
 struct otlp_request {
@@ -303,6 +303,7 @@ struct otlp_profile {
     uint64_t n_samples;
     bool has_attributes; // of the container or the profile itself, written out
     bool payload;        // it carries another format's bytes
+    bool odd_id;         // its id has not 16 bytes
 };
 int otlp_profile_read(const struct otlp_request *q, struct fk_cur c, struct otlp_profile *ret,
                       struct otlp_fault *fault);

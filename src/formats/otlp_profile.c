@@ -220,8 +220,7 @@ static int read_fact(const struct otlp_request *q, struct otlp_profile *p,
     case OTLP_P_ATTRIBUTE:
         return read_attributes(q, p, *f, fault);
     case OTLP_P_ID:
-        if (otlp_str(f).n != 0 && otlp_str(f).n != 16)
-            return otlp_fail(fault, "Profile: an id of %zu bytes", otlp_str(f).n);
+        p->odd_id = otlp_str(f).n != 0 && otlp_str(f).n != 16;
         return 0;
     case OTLP_P_PAYLOAD:
         p->payload |= f->b.p != f->b.end;

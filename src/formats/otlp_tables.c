@@ -229,9 +229,10 @@ static int put_link(struct filling *x, struct fk_cur c)
     while ((rc = otlp_next(&r, &f, x->fault)) == 1) {
         struct fk_str id = otlp_str(&f);
         bool trace = f.id == OTLP_LINK_TRACE;
-        if (id.n && id.n != (trace ? 16u : 8u))
-            return otlp_fail(x->fault, "Link: an id of %zu bytes", id.n);
-        *(trace ? &to.trace : &to.span) = id;
+        if (id.n == (trace ? 16u : 8u))
+            *(trace ? &to.trace : &to.span) = id;
+        else
+            x->t->odd_ids += id.n != 0;
     }
     x->t->link[x->at.n_links++] = to;
     return rc;

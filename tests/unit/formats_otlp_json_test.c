@@ -203,8 +203,6 @@ static void wrong_json_is_refused(void **state)
         {"{\"resourceProfiles\":[],\"dictionary\":{\"stringTable\":[1]}}", "no string"},
         {"{\"resourceProfiles\":[],\"dictionary\":{\"linkTable\":[{\"traceId\":\"?\"}]}}",
          "no base64"},
-        {"{\"resourceProfiles\":[],\"dictionary\":{\"linkTable\":[{\"traceId\":\"AAAA\"}]}}",
-         "an id of 3 bytes"},
         {"{\"resourceProfiles\":[],\"dictionary\":{\"stackTable\":[{\"locationIndices\":[{}]}]}}",
          "no list of integers"},
         {"{\"resourceProfiles\":[],\"dictionary\":{\"stackTable\":[{\"locationIndices\":[3]}]}}",
@@ -240,6 +238,21 @@ static const char every_kind[] =
     "\"address\":20,\"attributeIndices\":[4]},{\"mappingIndex\":2,\"address\":36,"
     "\"attributeIndices\":[2,0]}],\"stackTable\":[{},{\"locationIndices\":[1]},"
     "{\"locationIndices\":[2,1]}]}}";
+
+static void ids_of_another_length(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"resourceProfiles\":[{\"scopeProfiles\":[{\"profiles\":[{\"profileId\":\"AAAA\","
+        "\"samples\":[{\"values\":[1],\"linkIndex\":1}]}]}]}],\"dictionary\":{\"linkTable\":[{},"
+        "{\"traceId\":\"AAAA\",\"spanId\":\"a1a2a3a4a5a6a7a8\"}]}}";
+    struct seen s;
+    must(&s, fk_str_of(text));
+    assert_text(attr(&s.p[0], 0, "trace_id"), "");
+    assert_text(attr(&s.p[0], 0, "span_id"), "a1a2a3a4a5a6a7a8");
+    assert_int_equal(reported(&s, "another length")->count, 1);
+    fk_arena_free(&s.arena);
+}
 
 // A file mapped twice is two mappings; the profile's attributes go to its samples, what pprof has a
 // field for to that field; of resource and sample the sample's word counts.
@@ -301,6 +314,7 @@ int main(void)
         cmocka_unit_test(json_reads_as_protobuf),
         cmocka_unit_test(old_json),
         cmocka_unit_test(wrong_json_is_refused),
+        cmocka_unit_test(ids_of_another_length),
         cmocka_unit_test(attributes_of_all_kinds),
         cmocka_unit_test(limits_of_attributes_and_types),
     };
