@@ -49,7 +49,7 @@ int fk_command_main(const struct fk_command *c, int argc, char **argv);
 void fk_command_help(const struct fk_command *c, FILE *to);
 
 extern const struct fk_command fk_cmd_serve, fk_cmd_push, fk_cmd_ls, fk_cmd_show, fk_cmd_top,
-    fk_cmd_export, fk_cmd_labels, fk_cmd_check, fk_cmd_version;
+    fk_cmd_diff, fk_cmd_export, fk_cmd_convert, fk_cmd_labels, fk_cmd_check, fk_cmd_version;
 
 // ---- where questions go (target.c) ----
 
@@ -72,6 +72,7 @@ struct fk_target_opts {
 
 struct fk_target;
 int fk_target_open(const struct fk_target_opts *o, struct fk_target **ret, struct fk_err *err);
+int fk_target_open_temporary(struct fk_target **ret, struct fk_err *err); // empty, gone at close
 void fk_target_close(struct fk_target *t);
 struct fk_store *fk_target_store(struct fk_target *t); // NULL when it is a server
 // One exchange; a status of 400 or more is turned into *err (FK_E_NOTFOUND for 404) unless
@@ -79,11 +80,27 @@ struct fk_store *fk_target_store(struct fk_target *t); // NULL when it is a serv
 int fk_target_ask(struct fk_target *t, const struct fk_api_ask *ask, struct fk_api_answer *ret,
                   struct fk_err *err);
 
+// ---- files instead of ids (files.c)
+
+// The arguments are not profile ids.
+bool fk_args_are_files(const struct fk_opt_list *args);                          // NULL: none
+int fk_cli_read_input(struct fk_str name, struct fk_buf *b, struct fk_err *err); // "-": stdin
+// Stores one file there, under the label file="index"; losses are told on standard error.
+int fk_target_take_file(struct fk_target *t, struct fk_str name, size_t index, struct fk_str format,
+                        struct fk_err *err);
+// Files: a temporary target with all of them, and args becomes empty. Else as fk_target_open.
+// format: of the files, "" found out.
+int fk_target_open_for(const struct fk_target_opts *o, struct fk_opt_list *args,
+                       struct fk_str format, struct fk_target **ret, struct fk_err *err);
+
+// Writes an answer to that file; "-", or nothing when standard output is no terminal: there.
+int fk_cli_write_answer(struct fk_str output, const struct fk_api_answer *a, struct fk_err *err);
+
 struct fk_value;
 // Asks with GET and shows the answer: as it is (json), or by print, which fails for want of memory
-// only. The exit code.
-int fk_cli_show(const struct fk_target_opts *o, const struct fk_buf *target, bool json,
-                int (*print)(const struct fk_value *v));
+// only. args: as of the command; files among them are the target. The exit code.
+int fk_cli_show(const struct fk_target_opts *o, struct fk_opt_list *args,
+                const struct fk_buf *target, bool json, int (*print)(const struct fk_value *v));
 
 // A target text: path and parameters, values percent-encoded. Empty values are left out.
 void fk_ask_path(struct fk_buf *b, const char *path);

@@ -8,18 +8,16 @@ struct options {
     struct fk_str format, output;
 };
 
-static int write_output(const struct options *o, const struct fk_api_answer *a, struct fk_err *err)
+int fk_cli_write_answer(struct fk_str output, const struct fk_api_answer *a, struct fk_err *err)
 {
     char path[FK_PATH_MAX];
-    bool to_stdout =
-        fk_str_eq(o->output, FK_S("-")) || (!o->output.n && !fk_cli_is_terminal(stdout));
+    bool to_stdout = fk_str_eq(output, FK_S("-")) || (!output.n && !fk_cli_is_terminal(stdout));
     if (to_stdout)
         return fwrite(a->body.p ? a->body.p : "", 1, a->body.n, stdout) == a->body.n &&
                        fflush(stdout) == 0
                    ? 0
                    : fk_fail(err, FK_E_IO, "standard output cannot be written");
-    struct fk_str name =
-        o->output.n ? o->output : fk_str_of(a->file_name[0] ? a->file_name : "profile");
+    struct fk_str name = output.n ? output : fk_str_of(a->file_name[0] ? a->file_name : "profile");
     int r = fk_path_printf(path, err, "%.*s", FK_STR_ARG(name));
     if (r == 0)
         r = fk_fs_write_file(fk_fs_real(), path, fk_buf_view(&a->body), err);
@@ -36,7 +34,7 @@ static int run(void *options, struct fk_opt_list *args)
     FK_AUTO_BUF target;
     struct fk_api_answer answer;
     fk_buf_init(&target, 0);
-    if (fk_target_open(&o->target, &t, &err))
+    if (fk_target_open_for(&o->target, args, FK_S(""), &t, &err))
         return fk_cli_fail(&err);
     fk_ask_path(&target, "/api/v1/export");
     fk_ask_param(&target, "format", o->format.n ? o->format : FK_S("pprof"));
@@ -44,7 +42,7 @@ static int run(void *options, struct fk_opt_list *args)
     int r = fk_target_ask(t, &(struct fk_api_ask){.method = "GET", .target = fk_buf_view(&target)},
                           &answer, &err);
     if (r == 0)
-        r = write_output(o, &answer, &err);
+        r = fk_cli_write_answer(o->output, &answer, &err);
     fk_buf_free(&answer.body);
     fk_target_close(t);
     return r ? fk_cli_fail(&err) : FK_EXIT_OK;
@@ -65,7 +63,7 @@ static const struct fk_option rows[] = {
      "where to; - is standard output", "a name of its own on a terminal"},
 };
 const struct fk_command fk_cmd_export = {"export",
-                                         "[ID ...]",
+                                         "[ID ... | FILE ...]",
                                          "writes profiles as a file of another tool",
                                          "One id and pprof gives the profile back as it was "
                                          "uploaded. Several ids, or --query, are merged.",

@@ -57,7 +57,7 @@ static int run(void *options, struct fk_opt_list *args)
     fk_ask_source(&target, &o->source, NULL);
     fk_ask_param(&target, "prefix", o->prefix);
     fk_ask_param(&target, "limit", o->limit);
-    return fk_cli_show(&o->target, &target, o->json, args->n ? print_values : print_names);
+    return fk_cli_show(&o->target, NULL, &target, o->json, args->n ? print_values : print_names);
 }
 
 static const struct fk_option rows[] = {

@@ -8,22 +8,6 @@ struct options {
     bool json;
 };
 
-static int read_input(struct fk_str name, struct fk_buf *b, struct fk_err *err)
-{
-    char path[FK_PATH_MAX];
-    size_t n;
-    if (!fk_str_eq(name, FK_S("-"))) {
-        int r = fk_path_printf(path, err, "%.*s", FK_STR_ARG(name));
-        return r ? r : fk_fs_read_file(fk_fs_real(), path, (size_t)2 << 30, b, err);
-    }
-    do {
-        char *to = fk_buf_reserve(b, 1 << 16);
-        n = to ? fread(to, 1, 1 << 16, stdin) : 0;
-        b->n += n;
-    } while (n);
-    return fk_buf_check(b, "standard input", err);
-}
-
 static void print_receipt(struct fk_str name, const struct fk_value *v)
 {
     const struct fk_value *profiles = fk_value_get(v, "profiles"),
@@ -55,7 +39,7 @@ static int push_one(struct fk_target *t, const struct options *o, struct fk_str 
     fk_buf_init(&bytes, 0);
     fk_buf_init(&target, 0);
     fk_arena_init(&a, 0);
-    int r = read_input(name, &bytes, err);
+    int r = fk_cli_read_input(name, &bytes, err);
     if (r)
         return r;
     fk_ask_path(&target, "/api/v1/upload");
@@ -104,8 +88,8 @@ static const struct fk_option rows[] = {
     FK_TARGET_OPTIONS(struct options),
     {"--labels", "LABELS", FK_OPT_STR, offsetof(struct options, labels),
      "like {service_name=\"web\",pod=\"web-1\"}", NULL},
-    {"--format", "NAME", FK_OPT_STR, offsetof(struct options, format), "pprof or folded",
-     "found out from the content"},
+    {"--format", "NAME", FK_OPT_STR, offsetof(struct options, format),
+     "of the files, like pprof or jfr", "found out from the content"},
     {"--time", "TIME", FK_OPT_STR, offsetof(struct options, time),
      "instead of the time in the file", NULL},
     {"--duration", "DURATION", FK_OPT_STR, offsetof(struct options, duration),

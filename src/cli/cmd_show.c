@@ -46,18 +46,63 @@ static int print_facts(const struct fk_value *v)
     return 0;
 }
 
+static int show_one(struct fk_target *t, struct fk_str id, bool json, struct fk_err *err)
+{
+    FK_AUTO_BUF target;
+    FK_AUTO_ARENA a;
+    struct fk_api_answer answer;
+    struct fk_value *v;
+    fk_buf_init(&target, 0);
+    fk_arena_init(&a, 0);
+    fk_ask_path(&target, "/api/v1/profiles/");
+    fk_http_percent_put(&target, id, false);
+    int r = fk_target_ask(t, &(struct fk_api_ask){.method = "GET", .target = fk_buf_view(&target)},
+                          &answer, err);
+    if (r == 0 && json)
+        fwrite(answer.body.p, 1, answer.body.n, stdout);
+    else if (r == 0 && (r = fk_value_parse(fk_buf_view(&answer.body), &a, &v, err)) == 0)
+        print_facts(v);
+    fk_buf_free(&answer.body);
+    return r;
+}
+
+// A file may hold several profiles.
+static int show_all(struct fk_target *t, bool json, struct fk_err *err)
+{
+    FK_AUTO_ARENA a;
+    struct fk_api_answer answer;
+    struct fk_value *v;
+    fk_arena_init(&a, 0);
+    struct fk_api_ask ask = {.method = "GET",
+                             .target = FK_S("/api/v1/profiles?sort=time&limit=1000")};
+    int r = fk_target_ask(t, &ask, &answer, err);
+    if (r == 0)
+        r = fk_value_parse(fk_buf_view(&answer.body), &a, &v, err);
+    const struct fk_value *list = r ? NULL : fk_value_get(v, "profiles");
+    for (const struct fk_value *p = list ? list->first : NULL; r == 0 && p; p = p->next) {
+        if (p != list->first && !json)
+            printf("\n");
+        r = show_one(t, fk_value_text(p, "id"), json, err);
+    }
+    fk_buf_free(&answer.body);
+    return r;
+}
+
 static int run(void *options, struct fk_opt_list *args)
 {
     struct options *o = options;
-    FK_AUTO_BUF target;
-    fk_buf_init(&target, 0);
-    if (args->n != 1) {
-        fprintf(stderr, "flamekeep: show needs one profile id; flamekeep ls lists them\n");
+    struct fk_target *t;
+    struct fk_err err = {0};
+    if (args->n == 0 || (args->n > 1 && !fk_args_are_files(args))) {
+        fprintf(stderr,
+                "flamekeep: show needs one profile id, or files; flamekeep ls lists profiles\n");
         return FK_EXIT_USAGE;
     }
-    fk_ask_path(&target, "/api/v1/profiles/");
-    fk_http_percent_put(&target, args->v[0], false);
-    return fk_cli_show(&o->target, &target, o->json, print_facts);
+    if (fk_target_open_for(&o->target, args, FK_S(""), &t, &err))
+        return fk_cli_fail(&err);
+    int r = args->n ? show_one(t, args->v[0], o->json, &err) : show_all(t, o->json, &err);
+    fk_target_close(t);
+    return r ? fk_cli_fail(&err) : FK_EXIT_OK;
 }
 
 static const struct fk_option rows[] = {
@@ -66,9 +111,9 @@ static const struct fk_option rows[] = {
      NULL},
 };
 const struct fk_command fk_cmd_show = {"show",
-                                       "ID",
+                                       "ID | FILE ...",
                                        "shows the facts of one profile",
-                                       NULL,
+                                       "A file is read without a server; one may hold several.",
                                        rows,
                                        FK_COUNTOF(rows),
                                        sizeof(struct options),

@@ -44,10 +44,10 @@ static int run(void *options, struct fk_opt_list *args)
     FK_AUTO_BUF target;
     fk_buf_init(&target, 0);
     fk_ask_path(&target, "/api/v1/top");
-    fk_ask_source(&target, &o->source, args);
+    fk_ask_source(&target, &o->source, fk_args_are_files(args) ? NULL : args);
     fk_ask_param(&target, "sort", o->sort);
     fk_ask_param(&target, "limit", o->limit.n ? o->limit : FK_S("20"));
-    return fk_cli_show(&o->target, &target, o->json, print_top);
+    return fk_cli_show(&o->target, args, &target, o->json, print_top);
 }
 
 static const struct fk_option rows[] = {
@@ -67,9 +67,10 @@ static const struct fk_option rows[] = {
 };
 const struct fk_command fk_cmd_top = {
     "top",
-    "[ID ...]",
+    "[ID ... | FILE ...]",
     "lists functions by weight",
-    "Of the profiles named by id (merged), or of those that --query, --from and --until choose.",
+    "Of the profiles named by id (merged), of those that --query, --from and --until choose, or of "
+    "files (no server is needed then).",
     rows,
     FK_COUNTOF(rows),
     sizeof(struct options),

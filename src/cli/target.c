@@ -8,6 +8,7 @@ struct fk_target {
     struct fk_store *store;
     struct fk_api *api;
     struct fk_http_client *client;
+    char temporary[FK_PATH_MAX]; // folder to remove in the end, "" none
 };
 
 static int open_local(struct fk_target *t, struct fk_str dir, struct fk_err *err)
@@ -51,13 +52,39 @@ int fk_target_open(const struct fk_target_opts *o, struct fk_target **ret, struc
     return 0;
 }
 
+int fk_target_open_temporary(struct fk_target **ret, struct fk_err *err)
+{
+    struct fk_target *t = fk_calloc(1, sizeof(*t));
+    *ret = NULL;
+    if (!t)
+        return fk_fail_nomem(err);
+    int r = fk_temp_folder(t->temporary, err);
+    struct fk_store_opts o = {.dir = t->temporary, .run_inline = true, .min_free = 1};
+    if (r == 0)
+        r = fk_store_open(&o, &t->store, err);
+    if (r == 0)
+        r = fk_api_new(&(struct fk_api_opts){.store = t->store,
+                                             .limits = fk_limits_default(),
+                                             .originals = FK_ORIGINALS_NONE},
+                       &t->api, err);
+    if (r) {
+        fk_target_close(t);
+        return r;
+    }
+    *ret = t;
+    return 0;
+}
+
 void fk_target_close(struct fk_target *t)
 {
+    struct fk_err err;
     if (!t)
         return;
     fk_api_free(t->api);
     fk_store_close(t->store);
     fk_http_client_free(t->client);
+    if (t->temporary[0] && fk_temp_folder_remove(t->temporary, &err))
+        fprintf(stderr, "flamekeep: %s\n", err.msg);
     fk_free(t);
 }
 
@@ -170,8 +197,8 @@ void fk_ask_source(struct fk_buf *b, const struct fk_source_opts *s, const struc
             fk_ask_param(b, lists[i].name, lists[i].list->v[k]);
 }
 
-int fk_cli_show(const struct fk_target_opts *o, const struct fk_buf *target, bool json,
-                int (*print)(const struct fk_value *v))
+int fk_cli_show(const struct fk_target_opts *o, struct fk_opt_list *args,
+                const struct fk_buf *target, bool json, int (*print)(const struct fk_value *v))
 {
     struct fk_target *t;
     struct fk_err err = {0};
@@ -179,7 +206,7 @@ int fk_cli_show(const struct fk_target_opts *o, const struct fk_buf *target, boo
     struct fk_api_answer answer;
     struct fk_value *v;
     fk_arena_init(&a, 0);
-    if (fk_target_open(o, &t, &err))
+    if (fk_target_open_for(o, args, FK_S(""), &t, &err))
         return fk_cli_fail(&err);
     int r = fk_target_ask(t, &(struct fk_api_ask){.method = "GET", .target = fk_buf_view(target)},
                           &answer, &err);

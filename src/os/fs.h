@@ -228,6 +228,10 @@ int fk_fs_read_file(const struct fk_fs *fs, const char *path, size_t max, struct
 // sync of the folder).
 int fk_fs_write_file(const struct fk_fs *fs, const char *path, struct fk_str bytes,
                      struct fk_err *err);
+// A new folder of this process in $TMPDIR or /tmp, and its removal with all that is in it; on the
+// real file system.
+int fk_temp_folder(char ret[FK_PATH_MAX], struct fk_err *err);
+int fk_temp_folder_remove(const char *path, struct fk_err *err);
 // A file without a name in that folder, gone at close: for spooled bodies.
 int fk_fs_open_unnamed(const struct fk_fs *fs, const char *folder, struct fk_file **ret,
                        struct fk_err *err);

@@ -247,6 +247,66 @@ static void commands_over_a_folder(void **state)
     fk_test_rmtree(tmp);
 }
 
+static int on_name(void *arg, const char *name, bool is_dir, struct fk_err *err)
+{
+    bool *empty = arg;
+    (void)is_dir;
+    (void)err;
+    *empty &= strncmp(name, "flamekeep-", 10) != 0;
+    return 0;
+}
+
+static void commands_over_files(void **state)
+{
+    (void)state;
+    char *tmp = fk_test_tmpdir(), one[300], two[300], out[300], svg[300];
+    snprintf(one, sizeof(one), "%.200s/one.folded", tmp);
+    snprintf(two, sizeof(two), "%.200s/two.folded", tmp);
+    snprintf(out, sizeof(out), "%.200s/out.pb.gz", tmp);
+    snprintf(svg, sizeof(svg), "%.200s/out.unheard-of", tmp);
+    setenv("TMPDIR", tmp, 1);
+    FILE *f = fopen(one, "w");
+    assert_non_null(f);
+    fputs("main;work;inner 7\nmain;rest 3\nbad\n", f);
+    fclose(f);
+    f = fopen(two, "w");
+    assert_non_null(f);
+    fputs("main;work;inner 1\nmain;rest 3\n", f);
+    fclose(f);
+    struct said s = RUN("show", one);
+    assert_int_equal(s.code, FK_EXIT_OK);
+    assert_non_null(strstr(s.out.p, "samples      2"));
+    assert_non_null(strstr(s.err.p, "left out 1"));
+    said_free(&s);
+    s = RUN("top", one, two);
+    assert_int_equal(s.code, FK_EXIT_OK);
+    assert_non_null(strstr(s.out.p, "total 14"));
+    said_free(&s);
+    s = RUN("diff", one, two, "--mode", "absolute");
+    assert_int_equal(s.code, FK_EXIT_OK);
+    assert_non_null(strstr(s.out.p, "-6"));
+    assert_non_null(strstr(s.out.p, "inner"));
+    said_free(&s);
+    s = RUN("convert", one, out);
+    assert_int_equal(s.code, FK_EXIT_OK);
+    said_free(&s);
+    s = RUN("top", out);
+    assert_int_equal(s.code, FK_EXIT_OK);
+    assert_non_null(strstr(s.out.p, "total 10"));
+    said_free(&s);
+    refused(RUN("convert", one, svg), FK_EXIT_USAGE, "--format", "out.unheard-of");
+    refused(RUN("convert", one), FK_EXIT_USAGE, "two files", "");
+    refused(RUN("diff", one), FK_EXIT_USAGE, "two", "");
+    refused(RUN("top", "--data", tmp, one), FK_EXIT_USAGE, "one.folded", "--data");
+    refused(RUN("top", "/no/such/file"), FK_EXIT_NOTFOUND, "/no/such/file", "");
+    bool empty = true; // what was made for it is gone
+    struct fk_err err = {0};
+    fk_test_ok(fk_fs_list(fk_fs_real(), tmp, (struct fk_each_name){on_name, &empty}, &err), &err);
+    assert_true(empty);
+    unsetenv("TMPDIR");
+    fk_test_rmtree(tmp);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -256,6 +316,7 @@ int main(void)
         cmocka_unit_test(bad_values_name_the_option),
         cmocka_unit_test(values_arrive),
         cmocka_unit_test(commands_over_a_folder),
+        cmocka_unit_test(commands_over_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

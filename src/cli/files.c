@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files as if they were stored: commands that take profile ids take files too, which are stored in
+// a folder of their own that goes when the command ends. Nothing else knows of it.
+#include "cli/cli_int.h"
+
+bool fk_args_are_files(const struct fk_opt_list *args)
+{
+    struct fk_id id;
+    bool files = args && args->n > 0;
+    for (size_t i = 0; files && i < args->n; i++)
+        files = fk_id_parse(args->v[i], &id, NULL) != 0;
+    return files;
+}
+
+int fk_cli_read_input(struct fk_str name, struct fk_buf *b, struct fk_err *err)
+{
+    char path[FK_PATH_MAX];
+    size_t n;
+    if (!fk_str_eq(name, FK_S("-"))) {
+        int r = fk_path_printf(path, err, "%.*s", FK_STR_ARG(name));
+        return r ? r : fk_fs_read_file(fk_fs_real(), path, (size_t)2 << 30, b, err);
+    }
+    do {
+        char *to = fk_buf_reserve(b, 1 << 16);
+        n = to ? fread(to, 1, 1 << 16, stdin) : 0;
+        b->n += n;
+    } while (n);
+    return fk_buf_check(b, "standard input", err);
+}
+
+static void say_losses(struct fk_str name, const struct fk_value *v)
+{
+    const struct fk_value *dropped = fk_value_get(v, "dropped");
+    for (const struct fk_value *d = dropped ? dropped->first : NULL; d; d = d->next)
+        fprintf(stderr, "%.*s: left out %lld: %.*s %.*s\n", FK_STR_ARG(name),
+                (long long)fk_value_int(d, "count"), FK_STR_ARG(fk_value_text(d, "reason")),
+                FK_STR_ARG(fk_value_text(d, "detail")));
+}
+
+int fk_target_take_file(struct fk_target *t, struct fk_str name, size_t index, struct fk_str format,
+                        struct fk_err *err)
+{
+    FK_AUTO_BUF bytes;
+    FK_AUTO_BUF target;
+    FK_AUTO_ARENA a;
+    struct fk_api_answer answer;
+    struct fk_value *v;
+    char labels[64];
+    fk_buf_init(&bytes, 0);
+    fk_buf_init(&target, 0);
+    fk_arena_init(&a, 0);
+    snprintf(labels, sizeof(labels), "{file=\"%zu\"}", index);
+    fk_ask_path(&target, "/api/v1/upload");
+    fk_ask_param(&target, "labels", fk_str_of(labels));
+    fk_ask_param(&target, "format", format);
+    int r = fk_cli_read_input(name, &bytes, err);
+    if (r)
+        return r;
+    struct fk_api_ask ask = {
+        .method = "POST", .target = fk_buf_view(&target), .body = fk_buf_view(&bytes)};
+    struct fk_err why = {0};
+    if ((r = fk_target_ask(t, &ask, &answer, &why)))
+        return fk_fail(err, (enum fk_error) - r, "%.*s: %s", FK_STR_ARG(fk_str_head(name, 100)),
+                       why.msg);
+    if ((r = fk_value_parse(fk_buf_view(&answer.body), &a, &v, err)) == 0)
+        say_losses(name, v);
+    fk_buf_free(&answer.body);
+    return r;
+}
+
+int fk_target_open_for(const struct fk_target_opts *o, struct fk_opt_list *args,
+                       struct fk_str format, struct fk_target **ret, struct fk_err *err)
+{
+    struct fk_target *t;
+    if (!fk_args_are_files(args))
+        return fk_target_open(o, ret, err);
+    if (o->data.n || o->server.n)
+        return fk_fail_param(err, "--data",
+                             "'%.*s' is no profile id, so it is taken for a file, which needs "
+                             "neither --data nor --server",
+                             FK_STR_ARG(fk_str_head(args->v[0], 80)));
+    int r = fk_target_open_temporary(&t, err);
+    for (size_t i = 0; r == 0 && i < args->n; i++)
+        r = fk_target_take_file(t, args->v[i], i, format, err);
+    if (r) {
+        fk_target_close(t);
+        return r;
+    }
+    args->n = 0; // the source is all there is
+    *ret = t;
+    return 0;
+}
