@@ -173,7 +173,7 @@ lane_fault() {
 }
 
 # run_scripts LANE FOLDER: each *_test.py and *_test.sh. A comment "# Arguments: ..." in its first 40 lines is what it
-# gets ({build} is the release build's folder; "# Quick: ..." for the quick run), else the server binary.
+# gets ({build} is the folder of the build, SCRIPT_BUILD; "# Quick: ..." for the quick run), else the server binary.
 run_scripts() {
     local lane=$1 script name line args
     for script in $(scripts "$2"); do
@@ -182,7 +182,7 @@ run_scripts() {
         [ -z "$QUICK" ] || line=$(head -n 40 "$script" | sed -nE 's/^# Quick: //p')
         if [ -n "$QUICK" ] && [ -z "$line" ]; then continue; fi
         read -ra args <<<"${line:-{build\}/flamekeep}"
-        args=("${args[@]//\{build\}/build/release}")
+        args=("${args[@]//\{build\}/${SCRIPT_BUILD:-build/release}}")
         if [[ ${args[0]} == build/* && ! -e ${args[0]} ]]; then
             skipped "$lane $name" "${args[0]} is not built from these sources"
             continue
@@ -360,6 +360,9 @@ lane_coverage() {
             LLVM_PROFILE_FILE=$PWD/build/coverage/raw/%p-%m.profraw run_one coverage "$t" "build/coverage/$t" "build/seeds/$t"
         done
     fi
+    for t in golden fault; do # whole programs: what the server and the command line do
+        LLVM_PROFILE_FILE=$PWD/build/coverage/raw/%p-%m.profraw SCRIPT_BUILD=build/coverage run_scripts coverage "tests/$t"
+    done
     version=$(clang --version | sed -nE '1s/.*version ([0-9]+).*/\1/p')
     cover=$(command -v "llvm-cov-$version" llvm-cov | head -n 1)
     profdata=$(command -v "llvm-profdata-$version" llvm-profdata | head -n 1)
@@ -367,9 +370,12 @@ lane_coverage() {
     set -- $(find build/coverage -maxdepth 1 -type f -perm -u+x \( -name '*_test' -o -name 'fuzz_*' -o -name flamekeep \))
     "$cover" report -instr-profile=build/coverage/all.profdata "$1" $(printf -- '-object %s ' "${@:2}") src \
         >build/coverage/report.txt 2>/dev/null || { failed 'coverage: report'; return; }
+    "$cover" export -format=lcov -instr-profile=build/coverage/all.profdata "$1" $(printf -- '-object %s ' "${@:2}") src \
+        >build/coverage/lines.lcov 2>/dev/null
     "$cover" show -instr-profile=build/coverage/all.profdata -format=html -output-dir=build/coverage/html "$1" \
         $(printf -- '-object %s ' "${@:2}") src >/dev/null 2>&1
-    python3 tools/coverage_rooms.py build/coverage/report.txt >&2 && passed || failed 'coverage: a room is under its mark'
+    python3 tools/coverage_rooms.py build/coverage/report.txt build/coverage/lines.lcov >&2 && passed ||
+        failed 'coverage: a room or a parser is under its mark'
     say '          every line: build/coverage/html/index.html, every file: build/coverage/report.txt'
 }
 
