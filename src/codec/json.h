@@ -66,8 +66,8 @@ struct fk_json_tok {
 struct fk_json_reader {
     const char *p, *end, *begin;
     uint32_t depth, max_depth;
-    uint8_t state;                       // what may come next
-    uint8_t kind[FK_JSON_READ_NEST + 1]; // '{' or '[' per level that is open
+    uint8_t state;                               // what may come next
+    uint64_t object[FK_JSON_READ_NEST / 64 + 1]; // a bit a level that is open: '{', not '['
 };
 
 // max_depth: at most FK_JSON_READ_NEST.

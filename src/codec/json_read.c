@@ -35,6 +35,11 @@ static void skip_blanks(struct fk_json_reader *r)
         r->p++;
 }
 
+static bool in_object(const struct fk_json_reader *r)
+{
+    return r->object[r->depth / 64] >> (r->depth & 63) & 1;
+}
+
 static void after_value(struct fk_json_reader *r)
 {
     r->state = r->depth ? WANT_COMMA_OR_END : DONE;
@@ -133,7 +138,11 @@ static int open_level(struct fk_json_reader *r, struct fk_json_tok *t, struct fk
     if (r->depth >= r->max_depth)
         return fk_fail_limit(err, "depth", r->max_depth, NULL, "JSON is nested too deep");
     r->p++;
-    r->kind[++r->depth] = (uint8_t)bracket;
+    uint64_t bit = (uint64_t)1 << (++r->depth & 63);
+    if (bracket == '{')
+        r->object[r->depth / 64] |= bit;
+    else
+        r->object[r->depth / 64] &= ~bit;
     r->state = bracket == '{' ? WANT_FIRST_KEY : WANT_FIRST;
     t->kind = bracket == '{' ? FK_JSON_OBJECT : FK_JSON_ARRAY;
     return 0;
@@ -177,7 +186,7 @@ static int read_key(struct fk_json_reader *r, struct fk_json_tok *t, struct fk_e
 // True when the level that is open ends here.
 static bool close_level(struct fk_json_reader *r, struct fk_json_tok *t)
 {
-    char closing = r->kind[r->depth] == '{' ? '}' : ']';
+    char closing = in_object(r) ? '}' : ']';
     if (r->p >= r->end || *r->p != closing)
         return false;
     r->p++;
@@ -194,10 +203,10 @@ static int next(struct fk_json_reader *r, struct fk_json_tok *t, struct fk_err *
         if (close_level(r, t))
             return 0;
         if (r->p >= r->end || *r->p != ',')
-            return fail(r, r->kind[r->depth] == '{' ? "',' or '}'" : "',' or ']'", err);
+            return fail(r, in_object(r) ? "',' or '}'" : "',' or ']'", err);
         r->p++;
         skip_blanks(r);
-        r->state = r->kind[r->depth] == '{' ? WANT_KEY : WANT_VALUE;
+        r->state = in_object(r) ? WANT_KEY : WANT_VALUE;
     } else if ((r->state == WANT_FIRST || r->state == WANT_FIRST_KEY) && close_level(r, t)) {
         return 0;
     }

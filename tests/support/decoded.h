@@ -10,6 +10,9 @@
 
 #include "support/test.h"
 
+// Not inlined: each has a report and options on its stack.
+#define FK_TEST_HELPER static __attribute__((noinline, unused))
+
 struct decoded {
     struct fk_buf text;
     struct fk_profile last;
@@ -118,7 +121,7 @@ static inline const struct fk_report_item *item(const struct decoded *d, const c
 }
 
 // format FK_FORMAT_UNKNOWN: it must also be recognised.
-static inline void expect_decoded(enum fk_format f, struct fk_str bytes, const char *want)
+FK_TEST_HELPER void expect_decoded(enum fk_format f, struct fk_str bytes, const char *want)
 {
     struct decoded d;
     int rc = decode(&d, f, bytes);
@@ -129,7 +132,8 @@ static inline void expect_decoded(enum fk_format f, struct fk_str bytes, const c
     decoded_free(&d);
 }
 
-static inline void expect_refused(enum fk_format f, struct fk_str bytes, int code, const char *says)
+FK_TEST_HELPER void expect_refused(enum fk_format f, struct fk_str bytes, int code,
+                                   const char *says)
 {
     struct decoded d;
     int rc = decode(&d, f, bytes);
@@ -139,7 +143,7 @@ static inline void expect_refused(enum fk_format f, struct fk_str bytes, int cod
 }
 
 // Each allocation fails once: the same answer as with memory, or FK_E_NOMEM.
-static inline void expect_survives(enum fk_format f, struct fk_str bytes)
+FK_TEST_HELPER void expect_survives(enum fk_format f, struct fk_str bytes)
 {
     for (uint64_t k = 1, done = 0; !done; k += 1 + k / 16) {
         struct decoded d;
@@ -154,7 +158,7 @@ static inline void expect_survives(enum fk_format f, struct fk_str bytes)
 }
 
 // Every beginning of the bytes is taken or refused; nothing worse happens.
-static inline void expect_cuts_are_harmless(enum fk_format f, struct fk_str bytes)
+FK_TEST_HELPER void expect_cuts_are_harmless(enum fk_format f, struct fk_str bytes)
 {
     for (size_t n = 0; n < bytes.n; n++) {
         struct decoded d;
