@@ -127,7 +127,9 @@ static int judge(const struct otlp_request *q, enum otlp_layout layout, struct v
     if (rc)
         return 0;
     v->grade = BEYOND;
-    rc = otlp_tables_shared(&v->q, &v->fault);
+    // From 1.8 on the tables are the same.
+    bool known = q->shared && (layout == OTLP_1_8 || layout == OTLP_1_9);
+    rc = known ? 0 : otlp_tables_shared(&v->q, &v->fault);
     if (!rc)
         rc = otlp_each_profile(&v->q, check_profile, &x);
     if (rc == -FK_E_FORMAT)
@@ -166,6 +168,8 @@ int otlp_choose(struct otlp_request *q, struct fk_err *err)
         struct verdict *now = l == first ? &v[0] : best == &v[0] ? &v[1] : &v[0];
         if (judge(q, (enum otlp_layout)l, now))
             return fk_decoding_nomem(q->d, err);
+        if (l == OTLP_1_10)
+            q->shared = now->q.shared;
         // An index that is wrong does not make another revision out of samples that fit it badly.
         if (now->grade == ODD && best->grade == BEYOND && l != first)
             continue;
