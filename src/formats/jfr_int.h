@@ -99,10 +99,11 @@ struct jfr_pool {
 struct jfr_type {
     uint64_t id;
     struct fk_str name, super;
-    uint8_t kind;     // enum jfr_kind
-    uint8_t key_kind; // of the keys of its constants
-    uint8_t event;    // enum jfr_event; JFR_OTHER: none that is read
-    bool is_string;   // java.lang.String
+    uint8_t kind;      // enum jfr_kind
+    uint8_t key_kind;  // of the keys of its constants
+    uint8_t event;     // enum jfr_event; JFR_OTHER: none that is read
+    bool is_string;    // java.lang.String
+    uint32_t n_packed; // fields when all are packed integers: skipped without looking; else 0
     struct jfr_field *field;
     uint32_t n_fields, fields_cap;
     struct jfr_pool pool;
@@ -150,6 +151,13 @@ struct jfr_settings {
 
 #define JFR_DEPTH 32 // types within types; elements within elements of the metadata
 
+// A frame's location in the dictionary: most frames of a stack stand in its neighbours too.
+#define JFR_NEAR 2048u
+struct jfr_near {
+    uint64_t method, line; // as in the chunk
+    uint32_t location;     // + 1; 0: free
+};
+
 struct jfr_rows;
 struct jfr_labels;
 struct jfr_chunk {
@@ -173,6 +181,7 @@ struct jfr_chunk {
     uint32_t n_events, events_cap;
     struct fk_map event_index;
 
+    struct jfr_near *near; // JFR_NEAR places of frames looked up last
     struct jfr_settings set;
     bool sleeps; // some execution sample is of a sleeping thread: wall clock samples are among them
     uint32_t sleeping, runnable; // string ids of these states, once seen

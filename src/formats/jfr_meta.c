@@ -120,6 +120,16 @@ enum jfr_slot jfr_slot_of(struct fk_str field)
     return JFR_NO_SLOT;
 }
 
+static uint32_t count_packed(const struct jfr_chunk *k, const struct jfr_type *t)
+{
+    for (uint32_t i = 0; i < t->n_fields; i++) {
+        const struct jfr_field *f = &t->field[i];
+        if (f->array || f->kind < JFR_I16 || f->kind > JFR_I64)
+            return 0;
+    }
+    return k->packed ? t->n_fields : 0;
+}
+
 void jfr_link_types(struct jfr_chunk *k)
 {
     for (uint32_t i = 0; i < k->n_types + k->n_events; i++) {
@@ -132,6 +142,7 @@ void jfr_link_types(struct jfr_chunk *k)
             if (!k->old)
                 f->kind = f->reference ? JFR_I64 : f->of ? f->of->kind : JFR_STRUCT;
         }
+        t->n_packed = count_packed(k, t);
     }
 }
 

@@ -126,6 +126,9 @@ int jfr_read_constants(struct jfr_chunk *k, struct fk_err *err)
 {
     uint64_t at = k->checkpoint_at, broken = 0;
     int rc = 0;
+    k->near = fk_arena_zalloc(k->arena, JFR_NEAR * sizeof(*k->near));
+    if (!k->near)
+        return jfr_nomem(k, err);
     if (at == 0 && !k->old)
         rc = read_all_checkpoints(k, &broken);
     while (at && !rc) {
@@ -299,7 +302,7 @@ static int function_of(struct jfr_chunk *k, const struct jfr_object *frame, uint
     return 0;
 }
 
-static int location_of(struct jfr_chunk *k, const struct jfr_object *frame, uint32_t *ret)
+static int make_location(struct jfr_chunk *k, const struct jfr_object *frame, uint32_t *ret)
 {
     struct fk_location l = {.mapping = FK_NONE, .line_count = 1};
     struct fk_line line = {0};
@@ -309,6 +312,21 @@ static int location_of(struct jfr_chunk *k, const struct jfr_object *frame, uint
     int64_t number = (int64_t)jfr_number(frame, JFR_LINE);
     line.line = number > 0 ? number : 0; // -1: native
     return fk_dict_location(jfr_rows_dict(k->rows), &l, &line, ret);
+}
+
+static int location_of(struct jfr_chunk *k, const struct jfr_object *frame, uint32_t *ret)
+{
+    uint64_t method = jfr_number(frame, JFR_METHOD), line = jfr_number(frame, JFR_LINE);
+    struct jfr_near *near = &k->near[fk_hash_u64(method * 31 + line) % JFR_NEAR];
+    if (near->location == 0 || near->method != method || near->line != line) {
+        uint32_t location;
+        int rc = make_location(k, frame, &location);
+        if (rc)
+            return rc;
+        *near = (struct jfr_near){method, line, location + 1};
+    }
+    *ret = near->location - 1;
+    return 0;
 }
 
 // The frames at a place, leaf first, at most `depth` of them.

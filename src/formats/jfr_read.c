@@ -243,6 +243,17 @@ static int skip_one(struct jfr_chunk *k, const struct jfr_field *f, struct fk_cu
     return 0;
 }
 
+// An array of structures of integers: the frames of a stack.
+static int skip_packed_array(struct fk_cur *c, uint64_t n, uint32_t fields)
+{
+    if (n > fk_cur_left(c)) // each takes a byte at least
+        return -FK_E_FORMAT;
+    for (uint64_t i = n * fields; i > 0; i--)
+        if (skip_packed(c))
+            return -FK_E_FORMAT;
+    return 0;
+}
+
 int jfr_skip(struct jfr_chunk *k, const struct jfr_field *f, struct fk_cur *c, uint32_t depth)
 {
     uint64_t n;
@@ -250,6 +261,8 @@ int jfr_skip(struct jfr_chunk *k, const struct jfr_field *f, struct fk_cur *c, u
         return skip_one(k, f, c, depth);
     if (jfr_u32(k, c, &n))
         return -FK_E_FORMAT;
+    if (f->kind == JFR_STRUCT && f->of && f->of->n_packed)
+        return skip_packed_array(c, n, f->of->n_packed);
     for (uint64_t i = 0; i < n; i++)
         if (skip_one(k, f, c, depth))
             return -FK_E_FORMAT;
