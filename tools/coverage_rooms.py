@@ -9,7 +9,7 @@ MARKS = {90: 'codec formats elf model block query', 85: 'base os rpc http store 
 PARSERS = {
     'protobuf wire': r'codec/(pb|varint)', 'JSON': r'codec/json_read', 'compression': r'codec/(zip|stream)', 'packing': r'codec/(pack|bits)',
     'pprof': r'formats/pprof', 'folded': r'formats/folded', 'JFR': r'formats/jfr', 'OTLP': r'formats/otlp',
-    'perf script': r'formats/perf', 'other texts': r'formats/(legacy|gperf|jemalloc|bpftrace|dtrace|macos|instruments|callgrind|lines|text|tr|plain)',
+    'perf script': r'formats/perf', 'other texts': r'formats/(legacy|gperf|goroutines|apple_text|callgrind|trace_tools|pyroscope)',
     'other JSON': r'formats/(json|v8|chrome|speedscope|firefox|flamebearer|stackprof)', 'simpleperf': r'formats/simpleperf',
     'selector': r'match/', 'HTTP/1': r'http/(head|body|conn|req|collect)', 'multipart': r'http/multipart', 'URL': r'http/url',
     'block and pack reader': r'block/(container|reader|record|page|samples|info|row|shape|symbols)|store/pack', 'ELF': r'elf/',
