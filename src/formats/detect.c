@@ -9,8 +9,26 @@ static const struct {
     enum fk_error code;
 } others[] = {
     {{"PERFILE2", 8},
-     "a perf.data file; send the output of `perf script` folded, or pprof",
+     "a perf.data file; send the output of `perf script -i FILE`",
      FK_E_UNSUPPORTED},
+    {{"2ELIFREP", 8},
+     "a perf.data file of a machine of the other byte order; send the output of `perf script -i "
+     "FILE`",
+     FK_E_UNSUPPORTED},
+    {{"PERFFILE", 8},
+     "a perf.data file of an old kernel; send the output of `perf script -i FILE`",
+     FK_E_UNSUPPORTED},
+    {{"JAVA PROFILE 1.0", 16},
+     "a Java heap dump (HPROF), not a profile; `jcmd PID JFR.start` records one",
+     FK_E_FORMAT},
+    {{"{\"snapshot\":{\"meta\"", 19},
+     "a V8 heap snapshot, not a profile; `node --heap-prof` makes a .heapprofile",
+     FK_E_FORMAT},
+    {{"MDMP", 4}, "a minidump of a process, not a profile", FK_E_FORMAT},
+    {{"Nettrace", 8},
+     "a .nettrace file; `dotnet-trace convert --format Speedscope FILE` makes it readable",
+     FK_E_UNSUPPORTED},
+    {{"gmon", 4}, "gprof's gmon.out, which has no stacks", FK_E_UNSUPPORTED},
     {{"\x7f"
       "ELF",
       4},
@@ -41,6 +59,9 @@ static int look_for_others(struct fk_str head, struct fk_err *err)
         return fail_named("a Go execution trace, not a profile; `go tool trace -pprof` makes "
                           "profiles from it",
                           FK_E_FORMAT, err);
+    if (fk_str_starts(head, FK_S("go1.")) && has(fk_str_head(head, 32), FK_S(" heap dump\n")))
+        return fail_named("a Go heap dump, not a profile; /debug/pprof/heap gives one", FK_E_FORMAT,
+                          err);
     struct fk_str text = fk_str_trim(head);
     bool utf8_bom = fk_str_starts(text, FK_S("\xef\xbb\xbf"));
     text = fk_str_trim(fk_str_from(text, utf8_bom ? 3 : 0));

@@ -134,6 +134,30 @@ static int accept_times(const struct fk_accept_opts *o, struct fk_entry *e,
     return 0;
 }
 
+// Sources without a Unix clock (perf, V8, speedscope ...) count from an unknown start: their first
+// observation is put at the entry's time. What a pprof calls time stays as it is.
+static int place_times(struct fk_arena *a, const struct fk_entry *e, struct fk_profile *p,
+                       struct fk_err *err)
+{
+    int64_t first = INT64_MAX, last = INT64_MIN;
+    if (!p->time_ns || p->time_key.n)
+        return 0;
+    for (uint64_t i = 0; i < p->n_obs; i++)
+        if (p->time_ns[i] != FK_NO_TIME) {
+            first = FK_MIN(first, p->time_ns[i]);
+            last = FK_MAX(last, p->time_ns[i]);
+        }
+    if (first > last || last >= YEAR_1990_NS)
+        return 0;
+    int64_t *to = fk_arena_array(a, p->n_obs, sizeof(*to)), shift = fk_wrap_sub(e->time_ns, first);
+    if (!to)
+        return fk_fail_nomem(err);
+    for (uint64_t i = 0; i < p->n_obs; i++)
+        to[i] = p->time_ns[i] == FK_NO_TIME ? FK_NO_TIME : fk_wrap_add(p->time_ns[i], shift);
+    p->time_ns = to;
+    return 0;
+}
+
 // ---- kinds ----
 
 static int accept_kinds(struct fk_arena *a, struct fk_entry *e, struct fk_profile *p, bool is_delta,
@@ -161,7 +185,8 @@ int fk_accept(const struct fk_accept_opts *o, struct fk_arena *a, struct fk_entr
     bool is_delta = false;
     int r;
     if ((r = accept_labels(o, a, p, e, &is_delta, err)) ||
-        (r = accept_times(o, e, p, ret_arrival, err)) || (r = accept_kinds(a, e, p, is_delta, err)))
+        (r = accept_times(o, e, p, ret_arrival, err)) || (r = place_times(a, e, p, err)) ||
+        (r = accept_kinds(a, e, p, is_delta, err)))
         return r;
     e->period_type = p->period_type;
     e->period_unit = p->period_unit;

@@ -44,7 +44,8 @@ struct fk_accept_opts {
 //    __profile_type__, __period_type__, __period_unit__) and __delta__, __order__ go; service_name
 //    (unknown_service) and __name__ are completed; the godeltaprof_ prefix of a name goes;
 //  - times: the override, else the file's; missing or before 1990 becomes received - duration,
-//  flagged;
+//  flagged; observations of a clock that does not count from 1970 are moved: the first one to the
+//  entry's time;
 //  - kinds of the sample types.
 // FK_E_LIMIT and FK_E_INVALID name the label or the time at fault. *ret_arrival (may be NULL): the
 // time is that of arrival.

@@ -238,6 +238,13 @@ static void detects(void **state)
         {{"/bin/x", 6}, FK_FORMAT_UNKNOWN, "plain text"},
         {{"FLR\0\0\2", 6}, FK_FORMAT_JFR, NULL},
         {{"PERFILE2", 8}, FK_FORMAT_UNKNOWN, "perf.data"},
+        {{"2ELIFREP", 8}, FK_FORMAT_UNKNOWN, "byte order"},
+        {{"JAVA PROFILE 1.0.2\0", 19}, FK_FORMAT_UNKNOWN, "HPROF"},
+        {{"{\"snapshot\":{\"meta\":{}", 22}, FK_FORMAT_UNKNOWN, "heap snapshot"},
+        {{"MDMP\x93\xa7", 6}, FK_FORMAT_UNKNOWN, "minidump"},
+        {{"Nettrace", 8}, FK_FORMAT_UNKNOWN, "dotnet-trace"},
+        {{"gmon\1\0\0\0", 8}, FK_FORMAT_UNKNOWN, "gprof"},
+        {{"go1.7 heap dump\n", 16}, FK_FORMAT_UNKNOWN, "Go heap dump"},
         {{"\x7f"
           "ELF\x02\x01",
           6},
