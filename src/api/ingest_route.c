@@ -269,7 +269,8 @@ static int choose_format(struct ingest *x, uint64_t rate, struct fk_str *body, s
         x->ask.format = FK_FORMAT_JFR;
         // What the recording says of itself holds where the client says nothing.
         x->ask.decode.sample_rate = fk_param(x->c, "sampleRate").n ? rate : 0;
-        return form ? parse_form(x, body, err) : 0;
+        int r = form ? parse_form(x, body, err) : 0;
+        return r || body->p ? r : fk_fail_param(err, "jfr", "the form has no part named jfr");
     }
     if (fk_str_eq(format, FK_S("pprof")) || form) {
         x->ask.format = FK_FORMAT_PPROF;
