@@ -50,30 +50,8 @@ static int status_of(const struct fk_err *err)
 
 static void put_problem(struct fk_api_call *c, int status, const struct fk_err *err)
 {
-    struct fk_json w;
     c->type = "application/problem+json";
-    fk_json_init(&w, fk_out_buf(&c->body), false);
-    fk_json_object(&w);
-    fk_json_k(&w, "type");
-    fk_json_str(&w, FK_S("about:blank"));
-    fk_json_k(&w, "title");
-    fk_json_str(&w, fk_str_of(fk_http_reason(status)));
-    fk_json_k(&w, "status");
-    fk_json_i64(&w, status);
-    fk_json_k(&w, "detail");
-    fk_json_str(&w, fk_str_of(err->msg));
-    const char *const extra[][2] = {{"param", err->param}, {"flag", err->flag}};
-    for (size_t i = 0; i < FK_COUNTOF(extra); i++)
-        if (extra[i][1][0]) {
-            fk_json_key(&w, fk_str_of(extra[i][0]));
-            fk_json_str(&w, fk_str_of(extra[i][1]));
-        }
-    if (err->limit) {
-        fk_json_k(&w, "limit");
-        fk_json_u64(&w, err->limit);
-    }
-    fk_json_object_end(&w);
-    fk_json_finish(&w, NULL);
+    fk_http_problem_put(&c->body, status, err);
 }
 
 // Connect's error object (connectrpc.com, "Unary protocol: error codes").

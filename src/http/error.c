@@ -68,13 +68,13 @@ const char *fk_http_reason(int status)
     return "";
 }
 
-void fk_http_problem(struct fk_http_res *res, int status, const struct fk_err *err)
+void fk_http_problem_put(struct fk_buf *to, int status, const struct fk_err *err)
 {
-    struct fk_buf b;
     struct fk_json w;
-    fk_buf_init(&b, 16u << 10);
-    fk_json_init(&w, fk_out_buf(&b), false);
+    fk_json_init(&w, fk_out_buf(to), false);
     fk_json_object(&w);
+    fk_json_k(&w, "type");
+    fk_json_str(&w, FK_S("about:blank"));
     fk_json_k(&w, "title");
     fk_json_str(&w, fk_str_of(fk_http_reason(status)));
     fk_json_k(&w, "status");
@@ -95,7 +95,14 @@ void fk_http_problem(struct fk_http_res *res, int status, const struct fk_err *e
     }
     fk_json_object_end(&w);
     if (fk_json_finish(&w, NULL)) // no memory: the status must do
-        fk_buf_free(&b);
+        fk_buf_clear(to);
+}
+
+void fk_http_problem(struct fk_http_res *res, int status, const struct fk_err *err)
+{
+    struct fk_buf b;
+    fk_buf_init(&b, 16u << 10);
+    fk_http_problem_put(&b, status, err);
     fk_http_res_type(res, "application/problem+json");
     fk_http_res_take(res, &b);
 }

@@ -104,7 +104,10 @@ void fk_http_res_end(struct fk_http_res *res);
 // adds Retry-After to 503 and 429.
 int fk_http_status_of(const struct fk_err *err);
 const char *fk_http_reason(int status); // "Not Found"; "" when unknown
-// The default form of errors, for handlers of fk_http_route.error that want it in some cases.
+// The default form of errors, a problem details object (RFC 9457): appended to a buffer, which is
+// empty on lack of memory; and as an answer, for handlers of fk_http_route.error that want it in
+// some cases.
+void fk_http_problem_put(struct fk_buf *to, int status, const struct fk_err *err);
 void fk_http_problem(struct fk_http_res *res, int status, const struct fk_err *err);
 
 // ---- routes ----

@@ -143,9 +143,9 @@ static void test_errors(void **state)
     static const char f[] = "GET /fail" H CLOSE "\r\n";
     assert_int_equal(fx_ask(&fx, f, strlen(f), &b), 400);
     assert_true(fx_has(&b, "application/problem+json"));
-    assert_true(fx_has(&b,
-                       "{\"title\":\"Bad Request\",\"status\":400,\"detail\":\"from is later than "
-                       "until\",\"param\":\"from\"}"));
+    assert_true(fx_has(&b, "{\"type\":\"about:blank\",\"title\":\"Bad "
+                           "Request\",\"status\":400,\"detail\":\"from is later than "
+                           "until\",\"param\":\"from\"}"));
     // A field that would split the answer makes it a 500, whatever else was said.
     static const char e[] = "GET /evil" H CLOSE "\r\n";
     assert_int_equal(fx_ask(&fx, e, strlen(e), &b), 500);
