@@ -353,14 +353,8 @@ int fk_api_ingest(struct fk_api_call *c, struct fk_err *err)
     c->fail_status = 422; // from here on it is the profile that is wrong
     if (body.n == 0)      // an idle client's empty upload
         return put_receipt(c, &receipt, false, err);
-    bool timed = x.ask.accept.from_ns != 0;
     struct fk_seen_key key = key_of(&x, body);
-    if (timed && !fk_seen_begin(c->api->seen, &key)) {
-        c->api->repeated_profiles++;
-        return put_receipt(c, &receipt, true, err);
-    }
+    x.ask.seen = x.ask.accept.from_ns ? &key : NULL;
     r = fk_call_store(c, body, &x.ask, &receipt, err);
-    if (timed)
-        fk_seen_end(c->api->seen, &key, r == 0);
-    return r ? r : put_receipt(c, &receipt, false, err);
+    return r ? r : put_receipt(c, &receipt, x.ask.repeated > 0, err);
 }

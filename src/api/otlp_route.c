@@ -133,10 +133,10 @@ static void put_receipt(struct fk_api_call *c, const struct fk_store_ask *ask,
 {
     FK_AUTO_BUF b;
     fk_buf_init(&b, 4000);
-    fk_buf_printf(&b,
-                  "{\"stored\":%zu,\"repeated\":%llu,\"refused\":%llu,\"dropped\":%llu,\"ids\":[",
-                  r->n, (unsigned long long)ask->repeated, (unsigned long long)ask->refused,
-                  (unsigned long long)fk_report_dropped(&r->report));
+    fk_buf_printf(
+        &b, "{\"stored\":%zu,\"repeated\":%llu,\"refused\":%llu,\"dropped\":%llu,\"ids\":[",
+        r->n - (size_t)ask->repeated, (unsigned long long)ask->repeated,
+        (unsigned long long)ask->refused, (unsigned long long)fk_report_dropped(&r->report));
     for (size_t i = 0; i < r->n && i < 64; i++) {
         char id[FK_ID_CHARS + 1];
         fk_id_format(r->v[i].id, id);

@@ -41,16 +41,9 @@ static int store_sample(struct push *p, const struct fk_label *label, size_t n,
     if (r)
         return r;
     struct fk_seen_key key = key_of(c, &sorted, s->raw_profile);
-    if (!fk_seen_begin(c->api->seen, &key)) {
-        c->api->repeated_profiles++;
-        p->repeated++;
-        return 0;
-    }
-    size_t before = p->receipt.n;
+    ask.seen = &key;
     r = fk_call_store(c, s->raw_profile, &ask, &p->receipt, err);
-    bool timed = p->receipt.n > before &&
-                 !p->receipt.v[before].arrival; // without a time of its own it may be another one
-    fk_seen_end(c->api->seen, &key, r == 0 && timed);
+    p->repeated += ask.repeated;
     return r;
 }
 
@@ -94,8 +87,9 @@ static void put_receipt(struct push *p)
 {
     struct fk_buf b;
     fk_buf_init(&b, 4000);
-    fk_buf_printf(&b, "{\"stored\":%zu,\"repeated\":%zu,\"dropped\":%llu,\"ids\":[", p->receipt.n,
-                  p->repeated, (unsigned long long)fk_report_dropped(&p->receipt.report));
+    fk_buf_printf(&b, "{\"stored\":%zu,\"repeated\":%zu,\"dropped\":%llu,\"ids\":[",
+                  p->receipt.n - p->repeated, p->repeated,
+                  (unsigned long long)fk_report_dropped(&p->receipt.report));
     for (size_t i = 0; i < p->receipt.n && i < 64; i++) {
         char id[FK_ID_CHARS + 1];
         fk_id_format(p->receipt.v[i].id, id);

@@ -6,7 +6,8 @@
 
 struct entry {
     struct fk_seen_key key;
-    bool done; // else still on its way
+    struct fk_id id; // once done
+    bool done;       // else still on its way
 };
 
 struct fk_api_seen {
@@ -84,13 +85,14 @@ static void insert(struct fk_api_seen *s, const struct fk_seen_key *k)
     s->at = (s->at + 1) % FK_SEEN_MAX;
 }
 
-bool fk_seen_begin(struct fk_api_seen *s, const struct fk_seen_key *k)
+bool fk_seen_begin(struct fk_api_seen *s, const struct fk_seen_key *k, struct fk_id *ret_id)
 {
     bool first = true;
     fk_mutex_lock(&s->lock);
     for (struct entry *e; (e = find(s, k)) != NULL;) {
         if (e->done) {
             first = false;
+            *ret_id = e->id;
             break;
         }
         fk_cond_wait(&s->changed, &s->lock);
@@ -101,13 +103,14 @@ bool fk_seen_begin(struct fk_api_seen *s, const struct fk_seen_key *k)
     return first;
 }
 
-void fk_seen_end(struct fk_api_seen *s, const struct fk_seen_key *k, bool stored)
+void fk_seen_end(struct fk_api_seen *s, const struct fk_seen_key *k, const struct fk_id *stored)
 {
     fk_mutex_lock(&s->lock);
     struct entry *e = find(s, k);
-    if (e && stored)
+    if (e && stored) {
+        e->id = *stored;
         e->done = true;
-    else if (e) {
+    } else if (e) {
         uint32_t index = (uint32_t)(e - s->ring);
         unlink_entry(s, index);
         s->ring[index].key = (struct fk_seen_key){0, 0}; // its place in the ring stays, unfindable

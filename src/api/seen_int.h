@@ -13,8 +13,9 @@ struct fk_seen_key {
 struct fk_api_seen *fk_seen_new(void);
 void fk_seen_free(struct fk_api_seen *s);
 // True: not seen before, the caller stores it and then calls end. False: an equal one was stored
-// already. Waits for a twin on its way.
-bool fk_seen_begin(struct fk_api_seen *s, const struct fk_seen_key *k);
-void fk_seen_end(struct fk_api_seen *s, const struct fk_seen_key *k, bool stored);
+// already, under *ret_id. Waits for a twin on its way.
+bool fk_seen_begin(struct fk_api_seen *s, const struct fk_seen_key *k, struct fk_id *ret_id);
+// stored: its id; NULL: it was not, and the next one is tried.
+void fk_seen_end(struct fk_api_seen *s, const struct fk_seen_key *k, const struct fk_id *stored);
 
 #endif

@@ -79,26 +79,15 @@ static int keep_original(struct storing *x, struct fk_err *err)
     return 0;
 }
 
-static int store_profile(struct storing *x, struct fk_entry *e, struct fk_profile *p,
+static int store_profile(struct storing *x, struct fk_entry *e, struct fk_profile *p, bool arrival,
                          struct fk_err *err)
 {
     struct fk_api *api = x->c->api;
+    struct fk_str tenant = x->ask->tenant.p ? x->ask->tenant : x->c->tenant;
     struct fk_id id = {0};
-    bool arrival = false;
-    FK_AUTO_ARENA a;
-    fk_arena_init(&a, 0);
-    if (x->ask->name)
-        x->ask->accept.name = x->ask->name(x->ask->name_arg, p);
-    int r = keep_original(x, err);
-    if (r == 0)
-        r = fk_accept(&x->ask->accept, &a, e, p, &arrival, err);
-    if (r == 0)
-        r = fk_store_append_wait(api->opts.store, x->ask->tenant.p ? x->ask->tenant : x->c->tenant,
-                                 e, p, &id, err);
-    if (r) {
-        api->refused_profiles++;
+    int r = fk_store_append_wait(api->opts.store, tenant, e, p, &id, err);
+    if (r)
         return r;
-    }
     api->stored_profiles++;
     api->stored_samples += e->samples;
     if (arrival)
@@ -108,23 +97,40 @@ static int store_profile(struct storing *x, struct fk_entry *e, struct fk_profil
 }
 
 // The same bytes again give the same profiles at the same places: what was stored of them is not
-// stored twice, also when the first time ended in the middle.
-static int store_once(struct storing *x, struct fk_entry *e, struct fk_profile *p,
+// stored twice, also when the first time ended in the middle; the receipt names the first ones.
+static int store_once(struct storing *x, struct fk_entry *e, struct fk_profile *p, bool arrival,
                       struct fk_err *err)
 {
     struct fk_seen_key key = *x->ask->seen;
     struct fk_api_seen *seen = x->c->api->seen;
+    struct fk_id first;
     key.b ^= fk_hash_u64(++x->index);
-    if (!fk_seen_begin(seen, &key)) {
+    if (!fk_seen_begin(seen, &key, &first)) {
         x->c->api->repeated_profiles++;
         x->ask->repeated++;
-        return 0;
+        return note_stored(x, first, e, arrival, err);
     }
     size_t before = x->to->n;
-    int r = store_profile(x, e, p, err);
+    int r = store_profile(x, e, p, arrival, err);
     // Without a time of its own it may be another one.
-    bool timed = x->to->n > before && !x->to->v[before].arrival;
-    fk_seen_end(seen, &key, r == 0 && timed);
+    bool known = r == 0 && x->to->n > before && !arrival;
+    fk_seen_end(seen, &key, known ? &x->to->v[before].id : NULL);
+    return r;
+}
+
+static int accept_and_store(struct storing *x, struct fk_entry *e, struct fk_profile *p,
+                            struct fk_err *err)
+{
+    bool arrival = false;
+    FK_AUTO_ARENA a;
+    fk_arena_init(&a, 0);
+    if (x->ask->name)
+        x->ask->accept.name = x->ask->name(x->ask->name_arg, p);
+    int r = keep_original(x, err);
+    if (r == 0)
+        r = fk_accept(&x->ask->accept, &a, e, p, &arrival, err);
+    if (r == 0)
+        r = x->ask->seen ? store_once(x, e, p, arrival, err) : store_profile(x, e, p, arrival, err);
     return r;
 }
 
@@ -137,8 +143,9 @@ static int on_profile(void *arg, struct fk_entry *e, struct fk_profile *p, struc
 {
     struct storing *x = arg;
     struct fk_err why = {0};
-    int r = x->ask->seen ? store_once(x, e, p, &why) : store_profile(x, e, p, &why);
+    int r = accept_and_store(x, e, p, &why);
     if (r && x->ask->one_by_one && is_own_fault(r)) {
+        x->c->api->refused_profiles++;
         if (x->ask->refused++ == 0)
             x->ask->first_refusal = why;
         return 0;
@@ -162,8 +169,7 @@ int fk_call_store(struct fk_api_call *c, struct fk_str bytes, struct fk_store_as
     if (r == 0 && fk_report_dropped(&to->report))
         fk_rejects_note_dropped(c, &to->report);
     c->api->dropped_samples += fk_report_dropped(&to->report);
-    if (r)
-        c->api->refused_profiles += to->n == 0;
+    c->api->refused_profiles += r != 0;
     return r;
 }
 
