@@ -97,6 +97,21 @@ static int too_many(const struct fk_observed *o, struct fk_err *err)
                          "over %zu samples with times; narrow the window or the selector", o->v.n);
 }
 
+// A time is its own extent; a count stands for so many periods (a profiler that looks at a waiting
+// thread writes one observation for many looks).
+static int64_t cover_of(const struct fk_scan *s, const struct fk_hit *h, int64_t value)
+{
+    const struct fk_shape *shape = &s->tables->shape[h->row->shape];
+    struct fk_str unit = shape->type[h->column].unit;
+    bool count = fk_str_eq(unit, FK_S("count")), time = fk_str_eq(unit, FK_S("nanoseconds"));
+    int64_t each = fk_str_eq(shape->period_unit, FK_S("nanoseconds")) ? shape->period : 0, all;
+    if (value <= 0 || !(count || time))
+        return 0;
+    if (time)
+        return value;
+    return __builtin_mul_overflow(value, each, &all) ? 0 : all;
+}
+
 static int add_row(struct fk_scan *s, const struct fk_hit *h, uint64_t row, struct fk_err *err)
 {
     struct part_job *j = s->arg;
@@ -112,7 +127,7 @@ static int add_row(struct fk_scan *s, const struct fk_hit *h, uint64_t row, stru
         int64_t at = x->time_ns[i];
         if (at == FK_NO_TIME || at < o->from_ns || at >= o->until_ns)
             continue;
-        struct fk_observation one = {at, lane, 0};
+        struct fk_observation one = {at, cover_of(s, h, x->value[h->column][i]), lane, 0};
         if (fk_vec_push(&o->v, one) || (o->want_nodes && fk_vec_push(&j->stacks, x->stack[row])))
             return fk_fail_nomem(err);
         o->lanes.v[lane].samples++;

@@ -3,7 +3,8 @@
 //
 // A span is made of samples: a function is taken to run from the sample that first shows it in its
 // place to the next sample of the thread that does not. Between two samples nothing is known, so a
-// gap longer than one and a half sampling periods ends all spans one period after the last sample.
+// gap longer than one and a half times what the sample stands for (its period, or its value where
+// that is a time) ends all spans where that is over.
 #include "query/timeline_int.h"
 
 #include <stdlib.h>
@@ -128,10 +129,11 @@ static int lane_spans(struct lane_job *j, struct fk_observation *v, size_t n)
         uint32_t column = column_of(j->t, v[from].time_ns, false);
         for (k = 1; from + k < n && column_of(j->t, v[from + k].time_ns, false) == column; k++)
             ;
-        int64_t last = v[from + k - 1].time_ns;
-        bool near = from + k < n && v[from + k].time_ns - last <= j->period_ns + j->period_ns / 2;
+        int64_t last = v[from + k - 1].time_ns,
+                cover = FK_MAX(j->period_ns, v[from + k - 1].cover_ns);
+        bool near = from + k < n && v[from + k].time_ns - last <= fk_wrap_add(cover, cover / 2);
         uint32_t end = near ? column_of(j->t, v[from + k].time_ns, false)
-                            : column_of(j->t, fk_wrap_add(last, j->period_ns), true);
+                            : column_of(j->t, fk_wrap_add(last, cover), true);
         int r = put_run(j, column, FK_MAX(end, column + 1), usual_node(v + from, k));
         if (r)
             return r;

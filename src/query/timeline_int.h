@@ -7,8 +7,9 @@
 
 struct fk_observation {
     int64_t time_ns;
-    uint32_t lane; // into lanes
-    uint32_t node; // of the tree
+    int64_t cover_ns; // how long it stands for, as its value says; 0: not known
+    uint32_t lane;    // into lanes
+    uint32_t node;    // of the tree
 };
 
 struct fk_lane_key {
