@@ -33,10 +33,6 @@ int fk_jwalk_next(struct fk_jwalk *w, struct fk_json_tok *ret_key, struct fk_jva
 // The members of these names in one walk; of equal names the last.
 int fk_jval_pick(const struct fk_jval *object, const char *const *names, size_t n,
                  struct fk_jval *ret, struct fk_err *err);
-// The member of this name of a member ... of an object; absent anywhere: FK_JSON_END.
-int fk_jval_path(const struct fk_jval *object, const char *const *names, size_t n,
-                 struct fk_jval *ret, struct fk_err *err);
-
 // Values of another kind read as `otherwise`. A text that memory is missing for is remembered in s.
 struct fk_str fk_jval_text(const struct fk_jval *v, struct fk_stacks *s); // "" otherwise
 int64_t fk_jval_i64(const struct fk_jval *v, int64_t otherwise);

@@ -86,21 +86,6 @@ int fk_jval_pick(const struct fk_jval *object, const char *const *names, size_t 
     return more;
 }
 
-int fk_jval_path(const struct fk_jval *object, const char *const *names, size_t n,
-                 struct fk_jval *ret, struct fk_err *err)
-{
-    struct fk_jval at = *object;
-    for (size_t i = 0; i < n; i++) {
-        struct fk_jval next;
-        int rc = fk_jval_pick(&at, &names[i], 1, &next, err);
-        if (rc)
-            return rc;
-        at = next;
-    }
-    *ret = at;
-    return 0;
-}
-
 struct fk_str fk_jval_text(const struct fk_jval *v, struct fk_stacks *s)
 {
     struct fk_str text = {"", 0};

@@ -17,12 +17,23 @@ struct known { // a frame line that was seen
     uint32_t location;
 };
 
+// The frame lines of a sample, whole: most stacks come again and again. Two hashes and the length
+// are taken for the text: what could be told wrong by them is one's own profile only.
+struct body {
+    uint64_t hash, half;
+    size_t n;
+    uint32_t stack, lines;
+};
+#define BODY_LOOK ((size_t)64 << 10)
+
 struct event {
     struct fk_str name; // in the arena
     struct fk_stacks s;
     struct fk_map index;
     FK_VEC(struct known) known;
     struct fk_buf text; // of the known lines
+    struct fk_map bodies;
+    FK_VEC(struct body) body;
     bool clock, cpu, has_period;
 };
 
@@ -35,6 +46,12 @@ struct perf {
     struct fk_str comm; // of the header: copied, for the line may be gone
     struct fk_buf comm_text;
     struct fk_str frame; // the frame line read last, for the source line below it
+    struct fk_str learn; // the body being read, .p NULL: none that can be kept
+    const char *blank;   // the empty line that ends it
+    uint64_t learn_stray;
+    uint32_t learn_lines;
+    bool opened;        // by the line read last
+    uint32_t unbounded; // samples in a row that no empty line ends
     uint64_t stray, lines;
     int64_t captured_ns; // "# captured on", 0 none
     int64_t period_ns;   // of the sampling frequency in the header, 0 unknown
@@ -204,20 +221,95 @@ static int put_attrs(struct perf *x, struct fk_stacks *s, uint32_t *ret, struct 
     return rc ? rc : fk_stacks_set(s, ret, err);
 }
 
+static int put_sample(struct perf *x, uint32_t stack, struct fk_err *err)
+{
+    struct event *e = x->open;
+    uint32_t set = 0;
+    int64_t second = e->has_period ? (int64_t)x->h.period : x->period_ns;
+    int64_t values[2] = {first_value(e, &x->h), e->cpu ? second : 1};
+    x->open = NULL;
+    x->frame.n = 0;
+    int rc = put_attrs(x, &e->s, &set, err);
+    return rc ? rc : fk_stacks_row(&e->s, stack, set, values, x->h.time_ns, err);
+}
+
+static uint64_t half_hash(struct fk_str body)
+{
+    return fk_hash_str(fk_str_from(body, body.n / 2));
+}
+
+// The body that was read just now, if it was nothing but frames up to its end.
+static int keep_body(struct perf *x, struct event *e, uint32_t stack)
+{
+    struct fk_str text = x->learn;
+    struct body b = {0, 0, text.n, stack, x->learn_lines};
+    x->learn.p = NULL;
+    if (!text.p || x->blank != text.p + text.n || x->stray != x->learn_stray)
+        return 0;
+    b.hash = fk_hash_str(text);
+    b.half = half_hash(text);
+    return fk_map_add(&e->bodies, b.hash, (uint32_t)e->body.n) || fk_vec_push(&e->body, b)
+               ? -FK_E_NOMEM
+               : 0;
+}
+
 static int close_sample(struct perf *x, struct fk_err *err)
 {
     struct event *e = x->open;
-    uint32_t stack, set = 0;
+    uint32_t stack = 0;
     if (!e)
         return 0;
-    x->open = NULL;
-    x->frame.n = 0;
-    int64_t second = e->has_period ? (int64_t)x->h.period : x->period_ns;
-    int64_t values[2] = {first_value(e, &x->h), e->cpu ? second : 1};
     int rc = fk_stacks_close(&e->s, &stack, err);
-    if (!rc)
-        rc = put_attrs(x, &e->s, &set, err);
-    return rc ? rc : fk_stacks_row(&e->s, stack, set, values, x->h.time_ns, err);
+    if (rc)
+        return rc;
+    return keep_body(x, e, stack) ? fk_decoding_nomem(x->d, err) : put_sample(x, stack, err);
+}
+
+static const struct body *find_body(const struct event *e, struct fk_str text)
+{
+    uint64_t hash = fk_hash_str(text);
+    for (uint32_t at = fk_map_first(&e->bodies, hash); at != FK_NONE;
+         at = fk_map_next(&e->bodies, hash, at)) {
+        const struct body *b = &e->body.v[fk_map_id(&e->bodies, at)];
+        if (b->hash == hash && b->n == text.n && b->half == half_hash(text))
+            return b;
+    }
+    return NULL;
+}
+
+// Bytes up to the first empty line, with the line end before it; 0: there is none.
+static size_t body_size(const char *p, size_t n, uint32_t *ret_lines)
+{
+    const char *at = p, *end = p + n;
+    *ret_lines = 0;
+    while (at < end && (at = memchr(at, '\n', (size_t)(end - at))) != NULL) {
+        ++*ret_lines;
+        if (++at < end && *at == '\n')
+            return (size_t)(at - p);
+    }
+    return 0;
+}
+
+// Below a header: a body that is known is passed over.
+static int skip_body(struct perf *x, struct fk_lines *l, struct fk_err *err)
+{
+    size_t look = FK_MIN(l->rest.n, BODY_LOOK);
+    x->learn.p = NULL;
+    if (x->unbounded > 8 || !look || l->rest.p[0] == '\n' || x->open->s.scratch.n)
+        return 0;
+    struct fk_str text = fk_str_head(l->rest, body_size(l->rest.p, look, &x->learn_lines));
+    x->unbounded = text.n ? 0 : x->unbounded + 1;
+    if (!text.n)
+        return 0;
+    const struct body *b = find_body(x->open, text);
+    if (!b) {
+        x->learn = text;
+        x->learn_stray = x->stray;
+        return 0;
+    }
+    l->rest = fk_str_from(l->rest, text.n);
+    l->n += b->lines;
+    return put_sample(x, b->stack, err);
 }
 
 // A sample on one line has its frame behind the event.
@@ -305,7 +397,9 @@ static int read_header(struct perf *x, struct fk_str line, bool *ret, struct fk_
     *ret = fk_perf_header(line, &h);
     if (!*ret)
         return 0;
+    x->blank = NULL;
     int rc = close_sample(x, err);
+    x->opened = true;
     x->h = h;
     return rc ? rc : open_sample(x, err);
 }
@@ -345,8 +439,10 @@ static int read_line(struct perf *x, struct fk_str line, struct fk_err *err)
     }
     if (x->open && indented && fk_str_trim(line).n)
         return read_indented(x, line, err);
+    x->blank = line.p;
     if (!fk_str_trim(line).n)
         return close_sample(x, err);
+    x->blank = NULL;
     int rc = read_header(x, line, &header, err);
     if (rc || header)
         return rc;
@@ -402,8 +498,12 @@ static int read_all(struct perf *x, struct fk_str bytes, struct fk_err *err)
     int rc = 0;
     while (!rc && fk_line_next(&l, &line)) {
         x->lines = l.n;
+        x->opened = false;
         rc = read_line(x, line, err);
+        if (!rc && x->opened && x->open)
+            rc = skip_body(x, &l, err);
     }
+    x->blank = NULL;
     if (!rc)
         rc = close_sample(x, err);
     if (!rc && x->n_events == 0)
@@ -427,6 +527,8 @@ int fk_perf_script_decode(const struct fk_decoding *d, struct fk_str bytes, stru
         fk_map_free(&e->index);
         fk_vec_free(&e->known);
         fk_buf_free(&e->text);
+        fk_map_free(&e->bodies);
+        fk_vec_free(&e->body);
     }
     fk_buf_free(&x.comm_text);
     return rc;

@@ -85,6 +85,27 @@ static void shapes(void **state)
     decoded_free(&d);
 }
 
+// Equal stacks are passed over whole; with something else between, they are not.
+static void stacks_that_come_again(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "a 1 1.0: cycles: \n\t1 f (x)\n\t2 g (x)\n\na 1 2.0: cycles: \n\t1 f (x)\n\t2 g (x)\n\n"
+        "a 1 3.0: cycles: \n\t1 f (x)\nodd\n\t2 g (x)\n\na 1 4.0: cycles: \n\t1 f (x)\nodd\n\t2 g "
+        "(x)\n\n"
+        "b 2 5.0: cycles: \n\t1 f (x)\n\t2 g (x)\n\nstray\n";
+    struct decoded d;
+    expect_decoded(FK_FORMAT_UNKNOWN, fk_str_of(text),
+                   "{event=\"cycles\"} samples/count\ng;f 1 [thread=a tid=1] @1000000000\n"
+                   "g;f 1 [thread=a tid=1] @2000000000\ng;f 1 [thread=a tid=1] @3000000000\n"
+                   "g;f 1 [thread=a tid=1] @4000000000\ng;f 1 [thread=b tid=2] @5000000000\n");
+    assert_int_equal(decode(&d, FK_FORMAT_UNKNOWN, fk_str_of(text)), 0);
+    assert_int_equal(item(&d, "neither")->count, 3);
+    assert_string_equal(item(&d, "neither")->detail, "line 11: 'odd'");
+    decoded_free(&d);
+    expect_survives(FK_FORMAT_UNKNOWN, fk_str_of(text));
+}
+
 static void refuses(void **state)
 {
     (void)state;
@@ -129,9 +150,13 @@ static void survives_lack_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_and_times), cmocka_unit_test(a_header_gives_time_and_rate),
-        cmocka_unit_test(shapes),           cmocka_unit_test(refuses),
-        cmocka_unit_test(limits),           cmocka_unit_test(survives_lack_of_memory),
+        cmocka_unit_test(events_and_times),
+        cmocka_unit_test(a_header_gives_time_and_rate),
+        cmocka_unit_test(shapes),
+        cmocka_unit_test(stacks_that_come_again),
+        cmocka_unit_test(refuses),
+        cmocka_unit_test(limits),
+        cmocka_unit_test(survives_lack_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
