@@ -29,6 +29,7 @@ struct fk_api_call {
     const char *type;
     struct fk_str file_name, receipt;
     struct fk_buf body;
+    bool streamed;                 // the answer has begun: what fails now cuts it
     struct fk_query *query_run[2]; // freed when the call is over
 };
 
@@ -111,6 +112,11 @@ int fk_param_duration(const struct fk_api_call *c, const char *name, int64_t *va
 // The index of the value in words[] (NULL-terminated), `none` when absent.
 int fk_param_word(const struct fk_api_call *c, const char *name, const char *const *words, int none,
                   int *ret, struct fk_err *err);
+
+// Where a long answer goes once status, type and file name are set: sent piece by piece when there
+// is a connection, so that it is never whole in memory; a short one stays in the body, so that a
+// failure can still be answered.
+struct fk_out fk_call_out(struct fk_api_call *c);
 
 // ---- sources (source.c) ----
 // Reads a source with this prefix ("", "left_", "right_") and makes its query, kept in

@@ -95,6 +95,13 @@ void fk_call_run(struct fk_api_call *c)
     if (err.code == FK_E_NOMEM && c->arena->limit && c->arena->used >= c->arena->limit / 2)
         fk_fail_limit(&err, "memory", c->arena->limit, FK_LIMIT_FLAG(query_memory),
                       "this request needs more memory than one may take");
+    if (c->streamed) {
+        c->api->query_errors++;
+        fk_logf(c->api->opts.log, FK_LOG_WARN, "api", "%s %s: cut: %s", c->endpoint->method,
+                c->endpoint->pattern, err.msg);
+        fk_http_res_abort(c->res);
+        return;
+    }
     fk_buf_clear(&c->body);
     c->file_name = (struct fk_str){NULL, 0};
     c->status = status_of(&err);
@@ -117,7 +124,7 @@ void fk_call_run(struct fk_api_call *c)
 
 // ---- from a route ----
 
-static void answer(struct fk_api_call *c, struct fk_http_res *res)
+static void put_head(struct fk_api_call *c, struct fk_http_res *res)
 {
     fk_http_res_status(res, c->status);
     fk_http_res_type(res, c->type);
@@ -131,7 +138,40 @@ static void answer(struct fk_api_call *c, struct fk_http_res *res)
         if (value.p)
             fk_http_res_set(res, "Content-Disposition", value);
     }
+}
+
+static void answer(struct fk_api_call *c, struct fk_http_res *res)
+{
+    if (c->streamed)
+        return;
+    put_head(c, res);
     fk_http_res_take(res, &c->body);
+}
+
+// An answer up to this size is sent whole, with its length.
+#define STREAM_FROM ((size_t)256 << 10)
+
+static int call_write(void *arg, const void *p, size_t n, struct fk_err *err)
+{
+    struct fk_api_call *c = arg;
+    if (!c->streamed && (!c->res || c->body.n + n <= STREAM_FROM)) {
+        fk_buf_put(&c->body, p, n);
+        return fk_buf_check(&c->body, "answer", err);
+    }
+    if (!c->streamed) {
+        c->streamed = true;
+        put_head(c, c->res);
+        int r = fk_http_res_write(c->res, c->body.p, c->body.n, err);
+        fk_buf_free(&c->body);
+        if (r)
+            return r;
+    }
+    return fk_http_res_write(c->res, p, n, err);
+}
+
+struct fk_out fk_call_out(struct fk_api_call *c)
+{
+    return (struct fk_out){call_write, c};
 }
 
 static void run_route(void *arg, struct fk_http_req *req, struct fk_http_res *res)

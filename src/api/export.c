@@ -1,139 +1,245 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exports: a source as a file of another tool.
-#include "api/api_int.h"
+#include "api/export_int.h"
 
-enum { PPROF, FOLDED, FLAMEBEARER, TOP_CSV, TOP_JSON, ORIGINAL };
-static const char *const words[] = {"pprof",    "folded",   "flamebearer", "top.csv",
-                                    "top.json", "original", NULL};
-static const char *const endings[] = {"pb.gz", "folded.txt", "flamebearer.json", "top.csv",
-                                      "top.json"};
-static const char *const media[] = {"application/vnd.google.protobuf+gzip",
-                                    "text/plain; charset=utf-8", "application/json",
-                                    "text/csv; charset=utf-8", "application/json"};
+#define TEXT_ "text/plain; charset=utf-8"
+#define GZIP_ "application/vnd.google.protobuf+gzip"
+#define JSON_ "application/json"
+
+static const struct fk_export_form forms[] = {
+    {"pprof", "pb.gz", GZIP_, FK_EXPORT_WHOLE, FK_FORMAT_PPROF, false},
+    {"pgo", "pgo", GZIP_, FK_EXPORT_WHOLE, FK_FORMAT_PGO, false},
+    {"otlp", "otlp", "application/x-protobuf", FK_EXPORT_WHOLE, FK_FORMAT_OTLP, false},
+    {"folded", "folded.txt", TEXT_, FK_EXPORT_TREE, FK_FORMAT_UNKNOWN, true},
+    {"flamebearer", "flamebearer.json", JSON_, FK_EXPORT_TREE, FK_FORMAT_UNKNOWN, true},
+    {"top.csv", "top.csv", "text/csv; charset=utf-8", FK_EXPORT_TREE, FK_FORMAT_UNKNOWN, true},
+    {"top.json", "top.json", JSON_, FK_EXPORT_TREE, FK_FORMAT_UNKNOWN, true},
+    {"original", "bin", "application/octet-stream", FK_EXPORT_ORIGINAL, FK_FORMAT_UNKNOWN, false},
+};
+
+// ---- names ----
 
 // service-type-time.ending, only of characters that every file system takes.
-static struct fk_str file_name(struct fk_api_call *c, struct fk_str service, struct fk_str type,
-                               int64_t time_ns, const char *ending)
+static struct fk_str file_name(const struct fk_export *x)
 {
+    struct fk_arena *a = x->c->arena;
+    struct fk_str service = fk_labels_get(&x->first.labels, FK_S("service_name"));
+    struct fk_str type = x->form->kind == FK_EXPORT_ORIGINAL ? FK_S("original")
+                         : x->has_type                       ? x->type.type
+                                                             : FK_S("profile");
     char time[FK_TIME_CHARS + 1];
-    fk_time_format(time_ns, time);
+    fk_time_format(x->first.time_ns, time);
     struct fk_str name =
-        fk_arena_printf(c->arena, "%.*s-%.*s-%.19s.%s", FK_STR_ARG(fk_str_head(service, 60)),
-                        FK_STR_ARG(fk_str_head(type, 40)), time, ending);
-    char *p = name.p ? fk_arena_alloc(c->arena, name.n + 1) : NULL;
+        fk_arena_printf(a, "%.*s-%.*s-%.19s.%s", FK_STR_ARG(fk_str_head(service, 60)),
+                        FK_STR_ARG(fk_str_head(type, 40)), time, x->form->ending);
+    char *p = name.p ? fk_arena_alloc(a, name.n + 1) : NULL;
     for (size_t i = 0; p && i < name.n; i++) {
-        char x = name.p[i];
-        bool plain = (x >= 'a' && x <= 'z') || (x >= 'A' && x <= 'Z') || (x >= '0' && x <= '9') ||
-                     x == '-' || x == '_' || x == '.';
-        p[i] = plain ? x : '_';
+        char b = name.p[i];
+        bool plain = (b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z') || (b >= '0' && b <= '9') ||
+                     b == '-' || b == '_' || b == '.';
+        p[i] = plain ? b : '_';
     }
     return p ? fk_str_make(p, name.n) : FK_S("profile");
 }
 
-static int export_pprof(struct fk_api_call *c, struct fk_query *q, struct fk_err *err)
+int fk_export_look(struct fk_export *x, struct fk_query *q, struct fk_err *err)
 {
+    struct fk_list_spec spec = {.key = FK_LIST_TIME, .limit = 2};
+    struct fk_page_of_entries page;
+    int r;
+    x->q = q;
+    x->has_type = fk_param(x->c, "type").n || x->form->one_type;
+    if ((x->has_type && (r = fk_query_type(q, &x->type, err))) ||
+        (r = fk_query_list(q, &spec, &page, err)))
+        return r;
+    x->single = page.n == 1;
+    x->first = page.n ? page.entry[0] : (struct fk_entry){0};
+    x->file_name = file_name(x);
+    return 0;
+}
+
+// ---- whole profiles ----
+
+// Labels that all series of the source have in common.
+static int common_labels(const struct fk_export *x, struct fk_labels *ret, struct fk_err *err)
+{
+    struct fk_labels *sets;
+    size_t n, kept = 0;
+    int r = fk_query_label_sets(x->q, 10000, &sets, &n, err);
+    if (r || n == 0)
+        return r;
+    struct fk_labels first = sets[0];
+    for (size_t i = 0; i < first.n; i++) {
+        bool same = true;
+        for (size_t k = 1; same && k < n; k++)
+            same = fk_str_eq(fk_labels_get(&sets[k], first.v[i].name), first.v[i].value);
+        if (same)
+            first.v[kept++] = first.v[i];
+    }
+    *ret = (struct fk_labels){first.v, kept};
+    return 0;
+}
+
+// Only the column of the type.
+static int narrow(const struct fk_export *x, const struct fk_entry *e, struct fk_profile *p,
+                  struct fk_err *err)
+{
+    for (uint32_t k = 0; k < p->n_types && k < e->n_types; k++)
+        if (fk_str_eq(fk_entry_type_id(x->c->arena, e, k), x->type.id)) {
+            p->type += k;
+            p->value += k;
+            p->n_types = 1;
+            return 0;
+        }
+    return fk_fail(err, FK_E_NOTFOUND, "the profile has no type %.*s",
+                   FK_STR_ARG(fk_str_head(x->type.id, 120)));
+}
+
+// One profile keeps all it has; several are added up by location.
+static int whole_profile(const struct fk_export *x, struct fk_profile *p, struct fk_labels *labels,
+                         struct fk_err *err)
+{
+    struct fk_profile_facts facts;
+    int r;
+    *labels = (struct fk_labels){NULL, 0};
+    if (!x->single) {
+        r = fk_query_profile(x->q, p, err);
+        return r ? r : common_labels(x, labels, err);
+    }
+    if ((r = fk_query_get(x->q, false, &facts, err)))
+        return r;
+    *p = facts.profile;
+    *labels = facts.entry.labels;
+    return x->has_type ? narrow(x, &facts.entry, p, err) : 0;
+}
+
+static int write_whole(const struct fk_export *x, struct fk_out out, struct fk_err *err)
+{
+    static const char *const filters[] = {"focus", "hide", "collapse"};
     struct fk_profile p;
-    int r = fk_query_profile(q, &p, err);
+    struct fk_labels labels;
+    for (size_t i = 0; i < FK_COUNTOF(filters); i++)
+        if (fk_param(x->c, filters[i]).n)
+            return fk_fail_param(err, filters[i],
+                                 "format=%s has whole stacks: focus, hide and collapse work with "
+                                 "folded, flamebearer, svg, html, dot, top.csv and top.json",
+                                 x->form->word);
+    int r = whole_profile(x, &p, &labels, err);
+    struct fk_encode_opts o = {
+        .gzip_level = 6, .type = x->form->one_type ? 0 : FK_NONE, .labels = &labels};
+    o.title = fk_labels_get(&x->first.labels, FK_S("service_name"));
+    return r ? r : fk_encode(x->form->format, &p, &o, out, err);
+}
+
+// ---- trees ----
+
+static int write_top(const struct fk_export *x, const struct fk_tree *t,
+                     const struct fk_tree_view *v, const struct fk_render_head *head,
+                     struct fk_out out, struct fk_err *err)
+{
+    struct fk_top top;
+    int r = fk_tree_top(t, FK_TOP_SELF, true, 0, fk_query_arena(x->q), &top, err);
     if (r)
         return r;
-    return fk_encode(FK_FORMAT_PPROF, &p, &(struct fk_encode_opts){.gzip_level = 6},
-                     fk_out_buf(&c->body), err);
+    return fk_str_eq(fk_str_of(x->form->word), FK_S("top.csv"))
+               ? fk_render_top_csv(&top, v->sum[0], out, err)
+               : fk_render_top(&top, v->sum[0], head, out, err);
 }
 
-static int export_tree(struct fk_api_call *c, int format, const struct fk_tree *t,
-                       const struct fk_type_facts *type, const struct fk_render_facts *facts,
-                       struct fk_err *err)
+static int write_view(const struct fk_export *x, const struct fk_tree *t,
+                      const struct fk_render_head *head, struct fk_out out, struct fk_err *err)
 {
-    struct fk_render_head head = {type->id, type->unit, facts};
-    struct fk_out out = fk_out_buf(&c->body);
+    struct fk_str word = fk_str_of(x->form->word);
+    struct fk_arena *a = fk_query_arena(x->q);
     struct fk_tree_view v;
-    struct fk_top top;
     struct fk_flamebearer f;
-    int r = fk_tree_view(t, &(struct fk_tree_opts){0}, c->arena, &v, err);
-    if (r || format == FOLDED)
-        return r ? r : fk_folded_tree(&v, 0, out, err);
-    if (format == FLAMEBEARER) {
-        r = fk_flamebearer_make(&v, c->arena, &f, err);
-        return r ? r : fk_render_flamebearer(&f, type->type, type->unit, out, err);
-    }
-    if ((r = fk_tree_top(t, FK_TOP_SELF, true, 0, c->arena, &top, err)))
+    int r = fk_tree_view(t, &(struct fk_tree_opts){0}, a, &v, err);
+    if (r)
         return r;
-    return format == TOP_CSV ? fk_render_top_csv(&top, v.sum[0], out, err)
-                             : fk_render_top(&top, v.sum[0], &head, out, err);
+    if (fk_str_eq(word, FK_S("folded")))
+        return fk_folded_tree(&v, 0, out, err);
+    if (!fk_str_eq(word, FK_S("flamebearer")))
+        return write_top(x, t, &v, head, out, err);
+    r = fk_flamebearer_make(&v, a, &f, err);
+    return r ? r : fk_render_flamebearer(&f, x->type.type, x->type.unit, out, err);
 }
 
-static int run_tree(struct fk_api_call *c, int format, struct fk_query *q,
-                    const struct fk_type_facts *type, struct fk_err *err)
+static int write_tree(const struct fk_export *x, struct fk_out out, struct fk_err *err)
 {
     struct fk_render_facts facts;
-    struct fk_tree *t = fk_tree_new(1, (size_t)c->api->opts.limits.query_memory);
+    struct fk_tree *t = fk_tree_new(1, (size_t)x->c->api->opts.limits.query_memory);
     if (!t)
         return fk_fail_nomem(err);
-    int r = fk_query_tree(q, t, 0, err);
+    int r = fk_query_tree(x->q, t, 0, err);
     if (r == 0) {
-        fk_call_facts(c, q, &facts);
-        r = export_tree(c, format, t, type, &facts, err);
+        fk_call_facts(x->c, x->q, &facts);
+        struct fk_render_head head = {x->type.id, x->type.unit, &facts};
+        r = write_view(x, t, &head, out, err);
     }
     fk_tree_free(t);
     return r;
 }
 
-static int name_file(struct fk_api_call *c, struct fk_query *q, int format, struct fk_str type,
-                     struct fk_err *err)
-{
-    struct fk_list_spec spec = {.key = FK_LIST_TIME, .limit = 1};
-    struct fk_page_of_entries page;
-    int r = fk_query_list(q, &spec, &page, err);
-    if (r == 0 && page.n)
-        c->file_name = file_name(c, fk_labels_get(&page.entry[0].labels, FK_S("service_name")),
-                                 type, page.entry[0].time_ns, endings[format]);
-    return r;
-}
+// ---- bytes as they were uploaded ----
 
-// The bytes of one entry as they were uploaded.
-static int export_original(struct fk_api_call *c, struct fk_query *q, struct fk_err *err)
+static int write_original(const struct fk_export *x, struct fk_out out, struct fk_err *err)
 {
-    struct fk_list_spec spec = {.key = FK_LIST_TIME, .limit = 2};
-    struct fk_page_of_entries page;
-    int r = fk_query_list(q, &spec, &page, err);
-    if (r)
-        return r;
-    if (page.n != 1)
+    if (!x->single)
         return fk_fail_param(err, "format",
-                             "format=original is for one profile: give its id; %s were found",
-                             page.n ? "several" : "none");
-    const struct fk_entry *e = &page.entry[0];
-    struct fk_str name = fk_labels_get(&e->annotations, FK_S("original"));
+                             "format=original is for one profile: give its id, or each=true for a "
+                             "zip; %s were found",
+                             x->first.labels.n ? "several" : "none");
+    struct fk_str name = fk_labels_get(&x->first.annotations, FK_S("original"));
+    FK_AUTO_BUF bytes;
+    fk_buf_init(&bytes, 0);
     if (!name.n)
         return fk_fail(
             err, FK_E_NOTFOUND,
             "the bytes of this profile were not kept (--originals); format=pprof exports "
             "what was stored");
-    c->type = "application/octet-stream";
-    c->file_name = file_name(c, fk_labels_get(&e->labels, FK_S("service_name")), FK_S("original"),
-                             e->time_ns, "bin");
-    return fk_store_original(c->api->opts.store, name, &c->body, err);
+    int r = fk_store_original(x->c->api->opts.store, name, &bytes, err);
+    return r ? r : fk_out_put(out, bytes.p, bytes.n, err);
+}
+
+// ---- the call ----
+
+int fk_export_write(struct fk_export *x, struct fk_out out, struct fk_err *err)
+{
+    switch (x->form->kind) {
+    case FK_EXPORT_WHOLE:
+        return write_whole(x, out, err);
+    case FK_EXPORT_TREE:
+        return write_tree(x, out, err);
+    default:
+        return write_original(x, out, err);
+    }
+}
+
+static int read_form(struct fk_api_call *c, const struct fk_export_form **ret, struct fk_err *err)
+{
+    FK_AUTO_BUF words;
+    struct fk_str word = fk_param(c, "format");
+    fk_buf_init(&words, 0);
+    for (size_t i = 0; i < FK_COUNTOF(forms); i++) {
+        if (fk_str_eq(word, fk_str_of(forms[i].word))) {
+            *ret = &forms[i];
+            return 0;
+        }
+        fk_buf_printf(&words, "%s%s", i ? ", " : "", forms[i].word);
+    }
+    return fk_fail_param(err, "format", "format=%.*s is none of %.*s",
+                         FK_STR_ARG(fk_str_head(word, 40)), FK_STR_ARG(fk_buf_view(&words)));
 }
 
 int fk_api_export(struct fk_api_call *c, struct fk_err *err)
 {
+    struct fk_export x = {.c = c};
     struct fk_query *q;
-    struct fk_type_facts type = {.type = FK_S("profile")};
-    int format, r;
-    if (!fk_param(c, "format").n)
-        return fk_fail_param(
-            err, "format",
-            "format= is missing: pprof, folded, flamebearer, top.csv, top.json or original");
-    if ((r = fk_param_word(c, "format", words, PPROF, &format, err)) ||
-        (r = fk_call_source(c, "", 0, &q, err)))
+    int r;
+    if ((r = read_form(c, &x.form, err)) || (r = fk_call_source(c, "", 0, &q, err)) ||
+        (r = fk_export_look(&x, q, err)))
         return r;
-    if (format == ORIGINAL)
-        return export_original(c, q, err);
-    if (format != PPROF && (r = fk_query_type(q, &type, err)))
-        return r;
-    if (format == PPROF && fk_param(c, "type").n && (r = fk_query_type(q, &type, err)))
-        return r;
-    r = format == PPROF ? export_pprof(c, q, err) : run_tree(c, format, q, &type, err);
-    c->type = media[format];
-    return r ? r : name_file(c, q, format, type.type, err);
+    c->type = x.form->media;
+    c->file_name = x.file_name;
+    return fk_export_write(&x, fk_call_out(c), err);
 }

@@ -64,7 +64,9 @@ static const struct fk_api_param window_params[] = {
     {"end", "time", "end of the window; the last sample when absent"},
 };
 static const struct fk_api_param export_params[] = {
-    {"format", "string", "pprof, folded, flamebearer, top.csv, top.json or original"},
+    {"format", "string",
+     "original (the bytes as uploaded), pprof, pgo (for go build -pgo), otlp (protobuf, revision "
+     "1.10), folded, flamebearer, top.csv, top.json"},
 };
 static const struct fk_api_param names_params[] = {
     {"prefix", "string", "only texts that begin so"},

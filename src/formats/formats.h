@@ -35,6 +35,7 @@ enum fk_format {
     FK_FORMAT_INSTRUMENTS, // deep copy
     FK_FORMAT_SIMPLEPERF,  // report-sample protobuf
     FK_FORMAT_CALLGRIND,
+    FK_FORMAT_PGO, // written only: a pprof of what `go build -pgo` reads of one
     FK_FORMAT_COUNT
 };
 const char *fk_format_name(enum fk_format f); // "pprof", "perf-script", ..., "unknown"
@@ -110,14 +111,15 @@ int fk_entry_of_profile(const struct fk_profile *p, struct fk_arena *arena, stru
 
 // ---- encoding
 struct fk_encode_opts {
-    int gzip_level;                 // pprof: 0 raw, 1..12 gzip
-    uint32_t type;                  // folded: which value column
+    int gzip_level;                 // pprof, pgo: 0 raw, 1..12 gzip
+    uint32_t type;                  // folded, firefox: which value column; speedscope: FK_NONE: all
     const struct fk_labels *labels; // otlp: become attributes of the resource; NULL: none
+    struct fk_str title;            // speedscope, firefox: what the profile is called
 };
 
 // The profile must be valid (fk_profile_validate). pprof: only what rows reach is written, and all
 // placements; equal input gives equal bytes. folded: displayed names, merged, sorted; stacks
-// without frames have no line.
+// without frames have no line. FK_E_UNSUPPORTED says what the format needs and the profile lacks.
 int fk_encode(enum fk_format format, const struct fk_profile *p, const struct fk_encode_opts *opts,
               struct fk_out out, struct fk_err *err);
 // A function tree as folded text: one line for each node with own weight; what max_nodes cut away

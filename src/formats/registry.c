@@ -32,6 +32,7 @@ static const struct fk_format_row rows[FK_FORMAT_COUNT] = {
     [FK_FORMAT_INSTRUMENTS] = {"instruments", fk_instruments_decode, NULL, fk_instruments_looks},
     [FK_FORMAT_SIMPLEPERF] = {"simpleperf", fk_simpleperf_decode, NULL, fk_simpleperf_looks},
     [FK_FORMAT_CALLGRIND] = {"callgrind", fk_callgrind_decode, NULL, fk_callgrind_looks},
+    [FK_FORMAT_PGO] = {"pgo", NULL, fk_pgo_encode, NULL},
 };
 
 const struct fk_format_row *fk_format_row(enum fk_format f)
@@ -80,7 +81,7 @@ int fk_format_parse(struct fk_str name, enum fk_format *ret, struct fk_err *err)
         if (!fk_str_eq(name, fk_str_of(rows[f].name)))
             continue;
         if (!rows[f].decode)
-            return fk_fail(err, FK_E_UNSUPPORTED, "the format '%s' is not read yet; read are: %.*s",
+            return fk_fail(err, FK_E_UNSUPPORTED, "the format '%s' is written only; read are: %.*s",
                            rows[f].name, FK_STR_ARG(fk_format_readable(&text)));
         *ret = (enum fk_format)f;
         return 0;

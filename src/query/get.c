@@ -7,6 +7,45 @@ struct get {
     bool found;
 };
 
+// Only the rows whose attributes match; columns are made anew, the old ones are the snapshot's.
+static int keep_rows(struct fk_profile *p, const uint8_t *keep, struct fk_arena *a,
+                     struct fk_err *err)
+{
+    size_t rows = (size_t)p->n_rows + 1, obs = (size_t)p->n_obs + 1, n = 0, m = 0;
+    uint32_t *stack = fk_arena_array(a, rows, sizeof(*stack));
+    uint32_t *set = fk_arena_array(a, rows, sizeof(*set));
+    uint64_t *begin = fk_arena_array(a, rows, sizeof(*begin));
+    int64_t *time = fk_arena_array(a, obs, sizeof(*time));
+    int64_t **value = fk_arena_array(a, p->n_types + (size_t)1, sizeof(*value));
+    bool failed = !stack || !set || !begin || !time || !value;
+    for (uint32_t k = 0; !failed && k < p->n_types; k++)
+        failed = !(value[k] = fk_arena_array(a, obs, sizeof(**value)));
+    if (failed)
+        return fk_fail_nomem(err);
+    for (uint64_t r = 0; r < p->n_rows; r++) {
+        if (!keep[p->set ? p->set[r] : 0])
+            continue;
+        stack[n] = p->stack[r];
+        set[n] = p->set ? p->set[r] : 0;
+        begin[n++] = m;
+        uint64_t end = p->obs_begin ? p->obs_begin[r + 1] : r + 1;
+        for (uint64_t o = p->obs_begin ? p->obs_begin[r] : r; o < end; o++, m++) {
+            time[m] = p->time_ns ? p->time_ns[o] : FK_NO_TIME;
+            for (uint32_t k = 0; k < p->n_types; k++)
+                value[k][m] = p->value[k][o];
+        }
+    }
+    begin[n] = m;
+    p->n_rows = n;
+    p->n_obs = m;
+    p->stack = stack;
+    p->set = set;
+    p->obs_begin = p->obs_begin ? begin : NULL;
+    p->time_ns = p->time_ns ? time : NULL;
+    p->value = (const int64_t *const *)value;
+    return 0;
+}
+
 // Symbols into the query's arena: the part's own arena goes when the scan leaves it.
 static int get_row(struct fk_scan *s, const struct fk_hit *h, struct fk_err *err)
 {
@@ -18,6 +57,8 @@ static int get_row(struct fk_scan *s, const struct fk_hit *h, struct fk_err *err
     if (r == 0)
         r = fk_row_profile(h->row, h->tables, &sym, &s->samples, &s->q->arena, &g->facts->profile,
                            err);
+    if (r == 0 && h->keep_set)
+        r = keep_rows(&g->facts->profile, h->keep_set, &s->q->arena, err);
     if (r == 0)
         r = fk_hit_entry(s, h, &g->facts->entry, err);
     g->found = r == 0;

@@ -354,6 +354,39 @@ static void test_cancel(void **state)
     fk_query_free(q);
 }
 
+// The rows that an attribute picks, of one profile: what a tree of the same source adds up.
+static void one_profile_has_the_rows_that_match(void **state)
+{
+    struct world *w = *state;
+    struct fk_attr_filter attr = {FK_S("thread"), FK_S("thread-2")};
+    uint64_t found = 0, rows = 0;
+    for (size_t i = 0; i < PUSHED; i += 5) {
+        struct fk_source_spec s = {.id = &w->all[i].id, .n_ids = 1, .attr = &attr, .n_attrs = 1};
+        struct fk_query *q = query(w, &s);
+        struct fk_profile_facts facts;
+        struct fk_tree *t = fk_tree_new(1, 0);
+        struct fk_tree_view v;
+        struct fk_err err = {0};
+        int r = fk_query_get(q, false, &facts, &err);
+        assert_non_null(t);
+        assert_true(r == 0 || r == -FK_E_NOTFOUND);
+        if (r == 0) {
+            fk_test_ok(fk_profile_validate(&facts.profile, &err), &err);
+            fk_test_ok(fk_query_tree(q, t, 0, &err), &err);
+            fk_test_ok(fk_tree_view(t, &(struct fk_tree_opts){0}, fk_query_arena(q), &v, &err),
+                       &err);
+            assert_int_equal(fk_profile_total(&facts.profile, 0), v.sum[0]);
+            assert_int_equal(facts.entry.type[0].total, v.sum[0]);
+            assert_true(facts.profile.n_rows < w->all[i].samples);
+            rows += facts.profile.n_rows;
+            found++;
+        }
+        fk_tree_free(t);
+        fk_query_free(q);
+    }
+    assert_true(found > 20 && rows > found);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -364,6 +397,7 @@ int main(void)
         cmocka_unit_test(test_one_and_its_neighbours),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_cancel),
+        cmocka_unit_test(one_profile_has_the_rows_that_match),
     };
     return cmocka_run_group_tests_name("query", tests, setup, teardown);
 }
