@@ -9,7 +9,8 @@
 
 #include <stdlib.h>
 
-#define MAX_SPANS 1000000u
+#define MAX_SPANS    1000000u
+#define LOOK_BACK_NS (2 * FK_NS_PER_S) // for samples that reach into the window
 
 static int by_lane_and_time(const void *pa, const void *pb)
 {
@@ -176,6 +177,29 @@ static void choose_window(const struct fk_observed *o, const struct fk_timeline_
     t->step_ns = (int64_t)FK_MAX(range / t->width + (range % t->width != 0), (uint64_t)1);
 }
 
+// A sample from before the window may reach into it: of each lane the last such one stays, cut.
+static void clip(struct fk_observed *o, const struct fk_timeline *t)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < o->lanes.n; i++)
+        o->lanes.v[i].samples = 0;
+    for (size_t i = 0; i < o->v.n; i++) {
+        struct fk_observation x = o->v.v[i];
+        bool last =
+            i + 1 == o->v.n || o->v.v[i + 1].lane != x.lane || o->v.v[i + 1].time_ns >= t->begin_ns;
+        if (x.time_ns < t->begin_ns) {
+            int64_t gone = t->begin_ns - x.time_ns;
+            x.cover_ns = FK_MAX(x.cover_ns, t->period_ns) - gone;
+            x.time_ns = t->begin_ns;
+            if (!last || x.cover_ns <= 0)
+                continue;
+        }
+        o->lanes.v[x.lane].samples++;
+        o->v.v[kept++] = x;
+    }
+    o->v.n = kept;
+}
+
 static int by_samples(const void *pa, const void *pb)
 {
     const struct fk_lane *a = pa, *b = pb;
@@ -266,8 +290,12 @@ static int number_names(struct fk_query *q, const struct fk_tree *tree, struct f
 int fk_query_timeline(struct fk_query *q, const struct fk_timeline_spec *spec,
                       struct fk_timeline *ret, struct fk_err *err)
 {
-    struct fk_observed o = {
-        .q = q, .from_ns = spec->begin_ns, .until_ns = spec->end_ns, .want_nodes = true};
+    struct fk_observed o = {.q = q,
+                            .from_ns = spec->begin_ns > INT64_MIN + LOOK_BACK_NS
+                                           ? spec->begin_ns - LOOK_BACK_NS
+                                           : INT64_MIN,
+                            .until_ns = spec->end_ns,
+                            .want_nodes = true};
     struct fk_timeline t = {0};
     struct fk_type_facts type;
     int r = fk_query_type(q, &type, err);
@@ -280,8 +308,9 @@ int fk_query_timeline(struct fk_query *q, const struct fk_timeline_spec *spec,
             qsort(o.v.v, o.v.n, sizeof(struct fk_observation), by_lane_and_time);
         t.period_ns = o.period_ns ? o.period_ns : usual_gap(&o);
         t.period_known = o.period_ns != 0;
-        t.samples = o.v.n;
         choose_window(&o, spec, &t);
+        clip(&o, &t);
+        t.samples = o.v.n;
         r = choose_lanes(q, &o, spec->max_lanes, &t, err);
     }
     if (r == 0)

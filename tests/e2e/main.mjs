@@ -3,10 +3,11 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { canvasBytes, canvasColors, Harness } from './harness.mjs';
-import { COUNT, seed, stacksOf, totalOf } from './seed.mjs';
+import { COUNT, seed, seedTimed, stacksOf, totalOf } from './seed.mjs';
 
 const h = new Harness(process.argv[2], process.env.FK_SHOTS);
 const { service, entries } = await seed(h.base);
+const withTimes = await seedTimed(h.base, service);
 const byId = new Map(entries.map((e) => [e.id, e.i]));
 const type = entries[0].type;
 const query = `{service_name="${service}"}`;
@@ -175,6 +176,39 @@ async function exports(entry) {
     assert.ok(JSON.stringify(JSON.parse(files.flamebearer)).includes('encoding/json.Marshal'));
 }
 
+async function timeOrder() {
+    await h.check('time order draws the threads, zooms by button, key and drag, and says when there is no time', page, async () => {
+        await h.goto(page, `/profile?id=${withTimes.id}&type=${withTimes.type}&tab=time`);
+        assert.equal(await page.locator('.lane').count(), 1);
+        assert.match(await page.locator('.lane canvas').getAttribute('aria-label'), /mostly in job\.write/);
+        assert.match(await text('.lanes ~ .note, .note'), /Spans are made of/);
+        await page.click('button:text-is("Zoom in")');
+        await h.settled(page);
+        assert.ok(param('begin') && param('end'), 'the window is in the address');
+        await page.focus('.lanes');
+        await page.keyboard.press('ArrowLeft');
+        await h.settled(page);
+        const before = param('begin');
+        const box = await page.locator('.lanes').boundingBox();
+        await page.mouse.move(box.x + 100, box.y + 40);
+        await page.mouse.down();
+        await page.mouse.move(box.x + 300, box.y + 40, { steps: 5 });
+        await page.mouse.up();
+        await h.settled(page);
+        assert.notEqual(param('begin'), before);
+        await page.click('button:text-is("Whole")');
+        await h.settled(page);
+        assert.equal(param('begin'), null);
+        const lanes = await page.locator('.lane canvas').boundingBox();
+        await page.mouse.click(lanes.x + lanes.width * 0.8, lanes.y + 20); // the second row: job.write
+        await h.settled(page);
+        assert.equal(param('tab'), 'sandwich');
+        assert.equal(param('function'), 'job.write');
+        await h.goto(page, `/profile?id=${entries[0].id}&type=${type}&tab=time`);
+        assert.match(await text('.state.failed'), /times inside/);
+    });
+}
+
 async function aggregate() {
     const where = `/flamegraph?${source}&type=${type}`;
     await h.check('a range dragged on the chart narrows the graph under it', page, async () => {
@@ -294,7 +328,7 @@ async function sameView() {
 const VIEWS = {
     services: '/', list: `/profiles?${source}`, 'list-type': `/profiles?${source}&type=${type}`, aggregate: `/flamegraph?${source}&type=${type}`,
     both: `/flamegraph?${source}&type=${type}&tab=both&order=-total`, table: `/profile?id=${entries[0].id}&tab=table`, sandwich: `/profile?id=${entries[0].id}&tab=sandwich&function=main.handle`,
-    search: `/profile?id=${entries[0].id}&s=json`, diff: `/diff?left_id=${entries[0].id}&right_id=${entries[1].id}`, 'diff-table': `/diff?left_id=${entries[0].id}&right_id=${entries[1].id}&tab=table`,
+    time: `/profile?id=${withTimes.id}&type=${withTimes.type}&tab=time`, search: `/profile?id=${entries[0].id}&s=json`, diff: `/diff?left_id=${entries[0].id}&right_id=${entries[1].id}`, 'diff-table': `/diff?left_id=${entries[0].id}&right_id=${entries[1].id}&tab=table`,
     beside: `/diff?left_id=${entries[0].id}&right_id=${entries[1].id}&tab=beside`, empty: `/profiles?query=${encodeURIComponent('{service_name="nobody-has-this"}')}`, failed: `/profiles?query=${encodeURIComponent('{broken')}`,
 };
 
@@ -314,6 +348,7 @@ async function looks(theme) {
 await listAndPages();
 await narrowing();
 await oneProfile();
+await timeOrder();
 await aggregate();
 await comparing();
 await sameView();

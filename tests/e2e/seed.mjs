@@ -22,6 +22,26 @@ export function totalOf(i) {
     return Object.values(stacksOf(i)).reduce((a, b) => a + b, 0);
 }
 
+/** A profile that knows its times, as speedscope has them: a second of read and parse, then two seconds of write. */
+function timed() {
+    return {
+        $schema: 'https://www.speedscope.app/file-format-schema.json',
+        shared: { frames: [{ name: 'job.run' }, { name: 'job.read' }, { name: 'job.parse' }, { name: 'job.write' }] },
+        profiles: [{ type: 'evented', name: 'worker', unit: 'milliseconds', startValue: 0, endValue: 3000, events: [
+            { type: 'O', frame: 0, at: 0 }, { type: 'O', frame: 1, at: 0 }, { type: 'C', frame: 1, at: 400 }, { type: 'O', frame: 2, at: 400 },
+            { type: 'C', frame: 2, at: 1000 }, { type: 'O', frame: 3, at: 1000 }, { type: 'C', frame: 3, at: 3000 }, { type: 'C', frame: 0, at: 3000 },
+        ] }],
+    };
+}
+
+export async function seedTimed(base, service) {
+    const params = new URLSearchParams({ labels: `{service_name="${service}-timed"}`, time: String(Date.now() - 60e3) });
+    const response = await fetch(`${base}/api/v1/upload?${params}`, { method: 'POST', body: JSON.stringify(timed()) });
+    if (response.status !== 201) throw new Error(`timed upload: ${response.status} ${await response.text()}`);
+    const [profile] = (await response.json()).profiles;
+    return { id: profile.id, type: profile.types[0].type };
+}
+
 /** Uploads them over the last 40 minutes, oldest first; gives the service, and id and number of each. */
 export async function seed(base) {
     const service = 'e2e-' + Date.now().toString(36);

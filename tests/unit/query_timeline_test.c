@@ -166,6 +166,27 @@ static void test_spans_and_gaps(void **state)
     fk_query_free(q);
 }
 
+static void test_what_reaches_into_the_window(void **state)
+{
+    struct world *w = *state;
+    struct fk_query *q = query(w, &w->timed);
+    struct fk_timeline t;
+    struct fk_err err = {0};
+    FK_AUTO_BUF text;
+    fk_buf_init(&text, 0);
+    struct fk_timeline_spec s = {
+        .begin_ns = BEGIN + 15 * MS, .end_ns = BEGIN + 35 * MS, .width = 4}; // columns of 5 ms
+    fk_test_ok(fk_query_timeline(q, &s, &t, &err), &err);
+    assert_int_equal(t.n, 1);
+    spans_text(&t, &t.lane[0], &text);
+    assert_string_equal(text.p, "0-3 0 main; 0-1 1 a; 1-3 1 b; ");
+    s = (struct fk_timeline_spec){
+        .begin_ns = BEGIN + 40 * MS, .end_ns = BEGIN + 90 * MS, .width = 10}; // in the gap
+    fk_test_ok(fk_query_timeline(q, &s, &t, &err), &err);
+    assert_int_equal(t.n, 0);
+    fk_query_free(q);
+}
+
 static void test_whole_and_lanes(void **state)
 {
     struct world *w = *state;
@@ -243,8 +264,11 @@ static void test_lack_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spans_and_gaps), cmocka_unit_test(test_whole_and_lanes),
-        cmocka_unit_test(test_seconds),        cmocka_unit_test(test_without_times),
+        cmocka_unit_test(test_what_reaches_into_the_window),
+        cmocka_unit_test(test_spans_and_gaps),
+        cmocka_unit_test(test_whole_and_lanes),
+        cmocka_unit_test(test_seconds),
+        cmocka_unit_test(test_without_times),
         cmocka_unit_test(test_lack_of_memory),
     };
     return cmocka_run_group_tests_name("query_timeline", tests, setup, teardown);

@@ -181,6 +181,30 @@ export interface Heatmap {
     completeness?: Completeness;
 }
 
+export interface Lane {
+    thread: string;
+    labels: Record<string, string>;
+    samples: number;
+    /** Columns of equal length, by begin, then depth; begin and end count steps of the timeline. */
+    spans: { begin: number[]; end: number[]; depth: number[]; name: number[] };
+}
+
+export interface Timeline {
+    type: string;
+    unit: string;
+    begin: string;
+    end: string;
+    step_ns: number;
+    width: number;
+    samples: number;
+    period_ns: number;
+    period_known: boolean;
+    names: string[];
+    lanes: Lane[];
+    lanes_left_out: number;
+    completeness?: Completeness;
+}
+
 export interface Labels {
     names: { name: string; values?: number; profiles?: number }[];
     truncated?: boolean;

@@ -10,6 +10,7 @@ import { SearchBox } from '../parts/search';
 import { Tabs } from '../parts/tabs';
 import { FlameTab, readOrder, type TabProps } from './flametab';
 import { SandwichTab } from './sandwichtab';
+import { TimeTab } from './timetab';
 import { TopTab } from './toptab';
 
 const TABS = [
@@ -17,6 +18,7 @@ const TABS = [
     { key: 'table', label: 'Table' },
     { key: 'both', label: 'Both' },
     { key: 'sandwich', label: 'Sandwich' },
+    { key: 'time', label: 'Time order' },
 ];
 
 export function OrderChoice({ params }: { params: URLSearchParams }) {
@@ -39,6 +41,7 @@ function InvertToggle({ params }: { params: URLSearchParams }) {
 function Content(props: TabProps & { tab: string }) {
     if (props.tab === 'table') return <TopTab {...props} />;
     if (props.tab === 'sandwich') return <SandwichTab {...props} />;
+    if (props.tab === 'time') return <TimeTab {...props} />;
     if (props.tab === 'both') return <div class="split"><TopTab {...props} narrow /><div><FlameTab {...props} /></div></div>;
     return <FlameTab {...props} />;
 }
@@ -53,7 +56,7 @@ export function GraphPanel({ source, params, page, tick }: { source: Source; par
             <div class="toolbar">
                 <Tabs tabs={TABS} current={tab} label="Views" />
                 <SearchBox value={params.get('s') ?? ''} />
-                {tab !== 'table' && <OrderChoice params={params} />}
+                {tab !== 'table' && tab !== 'time' && <OrderChoice params={params} />}
                 {flame && <InvertToggle params={params} />}
                 <span class="spring" />
                 <ExportMenu params={api} />
