@@ -200,10 +200,11 @@ int fk_format_look(struct fk_str bytes, enum fk_format *ret, struct fk_err *err)
                           FK_E_FORMAT, err);
     FK_AUTO_BUF known;
     fk_buf_init(&known, 0);
+    struct fk_str names = fk_format_readable(&known); // once: FK_STR_ARG takes its argument twice
     return fk_fail(err, FK_E_FORMAT,
                    "the format is not recognised (it begins with bytes %02x %02x); read are: %.*s",
                    (unsigned)(uint8_t)head.p[0], (unsigned)(uint8_t)(head.n > 1 ? head.p[1] : 0),
-                   FK_STR_ARG(fk_format_readable(&known)));
+                   FK_STR_ARG(names));
 }
 
 int fk_format_other(struct fk_str bytes, bool json, struct fk_err *err)
