@@ -5,7 +5,7 @@
 
 Without FILEs: a `perf script` text of FK_TEXT_MB (1024), at least 20 frames a sample, from real samples whose stacks are crossed with each
 other and whose times go on; a JFR of FK_JFR_MB (500), the chunks of a real recording again and again (a JVM records itself where there is
-one, else one of FK_CORPUS, else ../shared/corpus), and the densest recording of that corpus likewise; a pprof with as many rows as an
+one, else one of FK_CORPUS, else ../shared/corpus), and the densest two of that corpus likewise; a pprof with as many rows as an
 upload may have. Nothing of it is kept.
 Printed for each: the server's RssAnon above idle at its highest, wall and processor time of the upload, and the speed beside
 `gzip -dc | wc` of the same bytes (both in the C locale, same run).
@@ -73,10 +73,9 @@ def recorded_here(tmp):
 
 
 def densest():
-    """The recording of the corpus that was sampled most often; None without a corpus."""
-    folder = os.path.join(CORPUS, 'jfr')
-    names = [n for n in os.listdir(folder) if 'wall' in n and n.endswith('.gz')] if os.path.isdir(folder) else []
-    return max((os.path.join(folder, n) for n in names), key=os.path.getsize, default=None)
+    """The recordings of the corpus with the most events a byte."""
+    names = [os.path.join(CORPUS, 'jfr', n) for n in ('jfrparser__async-profiler.jfr.gz', 'jfrparser__wall.jfr.gz')]
+    return [n for n in names if os.path.exists(n)]
 
 
 def make_jfr(tmp, source, size):
@@ -168,7 +167,7 @@ def main(args):
             return 0
         size = int(os.environ.get('FK_JFR_MB', 500)) * MIB
         makers = [lambda: make_text(tmp, int(os.environ.get('FK_TEXT_MB', 1024)) * MIB), lambda: make_pprof(tmp, flamekeep)]
-        makers += [lambda s=s: make_jfr(tmp, s, size) for s in (recorded_here(tmp), densest()) if s]
+        makers += [lambda s=s: make_jfr(tmp, s, size) for s in [recorded_here(tmp), *densest()] if s]
         for make in makers:
             path, what = make()
             measure(flamekeep, tmp, path, what)

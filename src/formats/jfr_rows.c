@@ -174,8 +174,8 @@ void jfr_rows_truncated(struct jfr_rows *r, bool by_recorder)
 }
 
 // Hours of a busy program do not fit in memory at once.
-#define MANY_EVENTS 1800000u
-#define MANY_BYTES  ((size_t)160 << 20)
+#define MANY_EVENTS 1000000u // about 100 bytes each from here to the store's head
+#define MANY_BYTES  ((size_t)96 << 20)
 
 bool jfr_rows_are_many(const struct jfr_rows *r)
 {
