@@ -10,6 +10,8 @@ static const struct fk_export_form forms[] = {
     {"pprof", "pb.gz", GZIP_, FK_EXPORT_WHOLE, FK_FORMAT_PPROF, false},
     {"pgo", "pgo", GZIP_, FK_EXPORT_WHOLE, FK_FORMAT_PGO, false},
     {"otlp", "otlp", "application/x-protobuf", FK_EXPORT_WHOLE, FK_FORMAT_OTLP, false},
+    {"speedscope", "speedscope.json", JSON_, FK_EXPORT_WHOLE, FK_FORMAT_SPEEDSCOPE, false},
+    {"firefox", "firefox.json", JSON_, FK_EXPORT_WHOLE, FK_FORMAT_FIREFOX, true},
     {"folded", "folded.txt", TEXT_, FK_EXPORT_TREE, FK_FORMAT_UNKNOWN, true},
     {"flamebearer", "flamebearer.json", JSON_, FK_EXPORT_TREE, FK_FORMAT_UNKNOWN, true},
     {"top.csv", "top.csv", "text/csv; charset=utf-8", FK_EXPORT_TREE, FK_FORMAT_UNKNOWN, true},

@@ -3,7 +3,8 @@
 // profiler's page and samply write ("processed": tables as columns, since version 57 shared by all
 // threads), and the wrapper of the old developer tools. Sources: profiler.firefox.com's
 // docs-developer, gecko-profile-format and processed-profile-format. One profile: threads are
-// attributes. Each sample counts 1 (or its weight) and stands for the sampling interval.
+// attributes. Each sample counts 1 (or its weight) and stands for the sampling interval (or, where
+// weights are milliseconds, for its weight).
 #include "formats/json_int.h"
 
 // A column of numbers: null and what is none is FK_NO_TIME.
@@ -291,17 +292,23 @@ static int read_tables(struct fox *x, const struct fk_jval *own, const struct fk
 
 struct samples {
     struct column stack, time, delta, weight;
+    bool ms; // weights are time, here in nanoseconds; else counts
 };
 
 static int read_samples(struct fox *x, const struct fk_jval *table, struct samples *s,
                         struct fk_err *err)
 {
-    int rc = read_column(x, table, "stack", 1, &s->stack, err);
+    static const char *const names[] = {"weightType"};
+    struct fk_jval type;
+    int rc = fk_jval_pick(table, names, 1, &type, err);
+    s->ms = !rc && fk_str_eq(type.tok.text, FK_S("tracing-ms"));
+    if (!rc)
+        rc = read_column(x, table, "stack", 1, &s->stack, err);
     if (!rc)
         rc = read_column(x, table, "time", 1e6, &s->time, err);
     if (!rc)
         rc = read_column(x, table, "timeDeltas", 1e6, &s->delta, err);
-    return rc ? rc : read_column(x, table, "weight", 1, &s->weight, err);
+    return rc ? rc : read_column(x, table, "weight", s->ms ? 1e6 : 1, &s->weight, err);
 }
 
 static int put_samples(struct fox *x, const struct samples *s, struct tables *t, uint32_t set,
@@ -324,6 +331,10 @@ static int put_samples(struct fox *x, const struct samples *s, struct tables *t,
         }
         int64_t count = weight == FK_NO_TIME ? 1 : weight;
         int64_t values[2] = {count, (int64_t)((uint64_t)count * (uint64_t)interval)};
+        if (s->ms && weight != FK_NO_TIME) {
+            values[0] = 1;
+            values[1] = weight;
+        }
         int rc = fk_nodes_stack(&x->s, &t->nodes, (uint32_t)node, &stack, err);
         if (!rc)
             rc = fk_stacks_row(&x->s, stack, set, values,

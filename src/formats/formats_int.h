@@ -41,6 +41,10 @@ int fk_folded_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk
 int fk_otlp_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err);
 int fk_pprof_encode(const struct fk_profile *p, const struct fk_encode_opts *opts,
                     struct fk_out out, struct fk_err *err);
+int fk_speedscope_encode(const struct fk_profile *p, const struct fk_encode_opts *opts,
+                         struct fk_out out, struct fk_err *err);
+int fk_firefox_encode(const struct fk_profile *p, const struct fk_encode_opts *opts,
+                      struct fk_out out, struct fk_err *err);
 int fk_pgo_encode(const struct fk_profile *p, const struct fk_encode_opts *opts, struct fk_out out,
                   struct fk_err *err);
 int fk_otlp_encode(const struct fk_profile *p, const struct fk_encode_opts *opts, struct fk_out out,

@@ -17,12 +17,13 @@ static const struct fk_format_row rows[FK_FORMAT_COUNT] = {
     [FK_FORMAT_GPERFTOOLS] = {"gperftools", fk_gperftools_decode, NULL, fk_gperftools_looks},
     [FK_FORMAT_LEGACY_TEXT] = {"legacy-text", fk_legacy_text_decode, NULL, fk_legacy_text_looks},
     [FK_FORMAT_JEMALLOC] = {"jemalloc", fk_jemalloc_decode, NULL, fk_jemalloc_looks},
-    [FK_FORMAT_SPEEDSCOPE] = {"speedscope", fk_speedscope_decode, NULL, fk_speedscope_looks},
+    [FK_FORMAT_SPEEDSCOPE] = {"speedscope", fk_speedscope_decode, fk_speedscope_encode,
+                              fk_speedscope_looks},
     [FK_FORMAT_CPUPROFILE] = {"cpuprofile", fk_cpuprofile_decode, NULL, fk_cpuprofile_looks},
     [FK_FORMAT_HEAPPROFILE] = {"heapprofile", fk_heapprofile_decode, NULL, fk_heapprofile_looks},
     [FK_FORMAT_CHROME_TRACE] = {"chrome-trace", fk_chrome_trace_decode, NULL,
                                 fk_chrome_trace_looks},
-    [FK_FORMAT_FIREFOX] = {"firefox", fk_firefox_decode, NULL, fk_firefox_looks},
+    [FK_FORMAT_FIREFOX] = {"firefox", fk_firefox_decode, fk_firefox_encode, fk_firefox_looks},
     [FK_FORMAT_FLAMEBEARER] = {"flamebearer", fk_flamebearer_decode, NULL, fk_flamebearer_looks},
     [FK_FORMAT_STACKPROF] = {"stackprof", fk_stackprof_decode, NULL, fk_stackprof_looks},
     [FK_FORMAT_BPFTRACE] = {"bpftrace", fk_bpftrace_decode, NULL, fk_bpftrace_looks},
@@ -80,12 +81,15 @@ int fk_format_parse(struct fk_str name, enum fk_format *ret, struct fk_err *err)
     for (int f = FK_FORMAT_PPROF; f < FK_FORMAT_COUNT; f++) {
         if (!fk_str_eq(name, fk_str_of(rows[f].name)))
             continue;
-        if (!rows[f].decode)
+        if (!rows[f].decode) {
+            struct fk_str names = fk_format_readable(&text); // FK_STR_ARG takes it twice
             return fk_fail(err, FK_E_UNSUPPORTED, "the format '%s' is written only; read are: %.*s",
-                           rows[f].name, FK_STR_ARG(fk_format_readable(&text)));
+                           rows[f].name, FK_STR_ARG(names));
+        }
         *ret = (enum fk_format)f;
         return 0;
     }
+    struct fk_str names = fk_format_readable(&text);
     return fk_fail_param(err, "format", "format '%.*s' is not known; read are: %.*s",
-                         FK_STR_ARG(fk_str_head(name, 40)), FK_STR_ARG(fk_format_readable(&text)));
+                         FK_STR_ARG(fk_str_head(name, 40)), FK_STR_ARG(names));
 }
