@@ -168,7 +168,9 @@ def made_text():
         b'goroutine profile: total 1\n1 @ 0x1\n# labels: {"a":"b"}\n#\t0x0\tf\tx:1\n',
         b'goroutine 1 [sleep, 2 minutes]:\nf(0x1)\n\t/x.go:1 +0x2\ncreated by g in goroutine 2\n\t/x.go:2\n',
         b'--- threadz 1 ---\n--- Thread 7 (name: a/1) stack: ---\n  PC: 0x1: f\n  0x2: g\n--- Thread 8 (name: b) stack: ---\n'
-        b' [same as previous thread]\n'] + [
+        b' [same as previous thread]\n',
+        b'--- symbol\nbinary=x\n0x10 f<0000000000000010>--g\n0x20 h\n---\n--- heap\nheap_v2/1\n@ 0x11 0x21\n t*: 1: 2 [0: 0]\n',
+        b'--- symbol\n0x11 f\n---\n--- profile\n' + struct.pack('<13Q', 0, 3, 0, 9, 0, 2, 2, 0x11, 0x21, 0, 1, 0, 0)] + [
         struct.pack(f'{order}13{word}', 0, 3, 0, 10000, 0, 2, 2, 0x400011, 0x400022, 7, 0, 1, 0)[:-1] for word in 'IQ'
         for order in '<>'] + [struct.pack(f'{order}13{word}', 0, 3, 1, 9, 0, 2, 3, 1, 2, 3, 0, 1, 0) + b'0x1 f (x:1)\n'
                               for word in 'IQ' for order in '<>']

@@ -122,7 +122,7 @@ static int read_records(struct cpu *c, struct fk_str bytes, struct fk_err *err)
     return rc;
 }
 
-static int read_cpu(struct fk_legacy *l, struct fk_str bytes, struct fk_err *err)
+int fk_legacy_cpu(struct fk_legacy *l, struct fk_str bytes, struct fk_err *err)
 {
     struct cpu c = {.l = l};
     if (!read_header(bytes, &c))
@@ -143,7 +143,7 @@ int fk_gperftools_decode(const struct fk_decoding *d, struct fk_str bytes, struc
     struct fk_legacy l;
     int rc = fk_legacy_begin(&l, d, err);
     if (!rc)
-        rc = read_cpu(&l, bytes, err);
+        rc = fk_legacy_cpu(&l, bytes, err);
     fk_legacy_end(&l);
     return rc;
 }

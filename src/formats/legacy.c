@@ -64,7 +64,7 @@ static int put_region(struct fk_legacy *l, struct fk_legacy_region *r, struct fk
 
 // ---- symbols ----
 
-static int add_symbol(struct fk_legacy *l, const struct fk_legacy_symbol *s, struct fk_err *err)
+int fk_legacy_symbol_add(struct fk_legacy *l, const struct fk_legacy_symbol *s, struct fk_err *err)
 {
     uint64_t h = fk_hash_u64(s->address);
     size_t n = l->symbol.n;
@@ -145,7 +145,7 @@ int fk_legacy_scan(struct fk_legacy *l, struct fk_str text, struct fk_err *err)
         struct fk_legacy_symbol s = {0};
         struct fk_legacy_region r;
         if (read_go_symbol(line, &s) || read_symbol(line, l->ids, &s))
-            rc = add_symbol(l, &s, err);
+            rc = fk_legacy_symbol_add(l, &s, err);
         else if (read_region(line, &r))
             rc = put_region(l, &r, err);
     }

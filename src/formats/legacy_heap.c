@@ -150,7 +150,7 @@ static bool has_allocs(struct fk_str text)
     return false;
 }
 
-static int read_dump(struct fk_legacy *l, struct fk_str text, struct fk_err *err)
+int fk_legacy_jemalloc(struct fk_legacy *l, struct fk_str text, struct fk_err *err)
 {
     struct heap h = {.l = l};
     struct fk_lines lines = {text, 0};
@@ -174,7 +174,7 @@ int fk_jemalloc_decode(const struct fk_decoding *d, struct fk_str bytes, struct 
     struct fk_legacy l;
     int rc = fk_legacy_begin(&l, d, err);
     if (!rc)
-        rc = read_dump(&l, bytes, err);
+        rc = fk_legacy_jemalloc(&l, bytes, err);
     fk_legacy_end(&l);
     return rc;
 }

@@ -36,6 +36,11 @@ int fk_legacy_begin(struct fk_legacy *l, const struct fk_decoding *d, struct fk_
 void fk_legacy_end(struct fk_legacy *l);
 // Finds mappings and symbols in the whole text and puts the mappings; before the first stack.
 int fk_legacy_scan(struct fk_legacy *l, struct fk_str text, struct fk_err *err);
+// Of one address the innermost comes first; an address that was said before stays as it is.
+int fk_legacy_symbol_add(struct fk_legacy *l, const struct fk_legacy_symbol *s, struct fk_err *err);
+// Whether names come first (pprof --raw), and takes them off: *text is then the profile.
+bool fk_legacy_has_symbols(struct fk_str text);
+int fk_legacy_take_symbols(struct fk_legacy *l, struct fk_str *text, struct fk_err *err);
 // The hexadecimal words of s, added to addr; other words end it.
 int fk_legacy_addresses(struct fk_legacy *l, struct fk_str s, struct fk_err *err);
 // The stack of addr, which is empty afterwards. Callers are return addresses: one less lies within
@@ -55,5 +60,8 @@ int fk_legacy_contention(struct fk_legacy *l, struct fk_str text, struct fk_err 
 int fk_legacy_counts(struct fk_legacy *l, struct fk_str text, struct fk_err *err);
 int fk_legacy_threadz(struct fk_legacy *l, struct fk_str text, struct fk_err *err);
 int fk_legacy_goroutines(struct fk_legacy *l, struct fk_str text, struct fk_err *err);
+// And those with formats of their own, which may stand behind symbols.
+int fk_legacy_cpu(struct fk_legacy *l, struct fk_str bytes, struct fk_err *err);
+int fk_legacy_jemalloc(struct fk_legacy *l, struct fk_str text, struct fk_err *err);
 
 #endif

@@ -297,10 +297,25 @@ static form *form_of(struct fk_str text)
     return is_counts(line) ? fk_legacy_counts : NULL;
 }
 
+// What stands behind symbols may also be one of the formats that have a name of their own.
+static int read_behind(struct fk_legacy *l, struct fk_str text, struct fk_err *err)
+{
+    int rc = fk_legacy_take_symbols(l, &text, err);
+    if (rc)
+        return rc;
+    form *read = fk_gperftools_looks(text, true) ? fk_legacy_cpu
+                 : fk_jemalloc_looks(text, true) ? fk_legacy_jemalloc
+                                                 : form_of(text);
+    if (!read)
+        return fk_fail(err, FK_E_FORMAT,
+                       "what follows the symbols is none of gperftools' or jemalloc's profiles");
+    return read(l, text, err);
+}
+
 int fk_legacy_text_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_err *err)
 {
     struct fk_legacy l;
-    form *read = form_of(bytes);
+    form *read = fk_legacy_has_symbols(bytes) ? read_behind : form_of(bytes);
     if (!read)
         return fk_fail(err, FK_E_FORMAT,
                        "the first line is that of none of the text profiles: heap, "
@@ -315,5 +330,5 @@ int fk_legacy_text_decode(const struct fk_decoding *d, struct fk_str bytes, stru
 bool fk_legacy_text_looks(struct fk_str head, bool whole)
 {
     (void)whole;
-    return form_of(head) != NULL;
+    return fk_legacy_has_symbols(head) || form_of(head) != NULL;
 }

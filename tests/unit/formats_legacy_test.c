@@ -173,6 +173,33 @@ static void gperftools(void **state)
     expect_refused(FK_FORMAT_GPERFTOOLS, FK_S("abc"), FK_E_FORMAT, "header");
 }
 
+// As `jeprof --raw` and `pprof --raw` write it.
+static void symbols_in_front(void **state)
+{
+    (void)state;
+    static const char heap_of[] =
+        "--- symbol\nbinary=/bin/x\n0x10 outer<0000000000001159>--operator----T::f<int>\n"
+        "0x20 main\n---\n--- heap\nheap_v2/1\n@ 0x11 0x21 0x31\n  t*: 2: 200 [0: 0]\n";
+    expect_decoded(FK_FORMAT_UNKNOWN, fk_str_of(heap_of),
+                   "{} inuse_objects/count inuse_space/bytes\n"
+                   "0x30;main;outer;operator--;T::f<int> 2 200\n");
+    expect_decoded(FK_FORMAT_UNKNOWN,
+                   FK_S("--- symbol\n0x10 f\n---\n--- growth\n"
+                        "heap profile: 1: 16 [0: 0] @ growthz\n 1: 16 [0: 0] @ 0x11\n"),
+                   "{} growth_objects/count growth_space/bytes\nf 1 16\n");
+    FK_AUTO_BUF b;
+    fk_buf_init(&b, 0);
+    fk_buf_cstr(&b, "--- symbol\n0x11 leaf\n0x20 main\n---\n--- profile\n");
+    put_cpu(&b, 8, false, false, "");
+    expect_decoded(FK_FORMAT_UNKNOWN, fk_buf_view(&b),
+                   "{} samples/count cpu/nanoseconds\nmain;leaf 2 20000000\n0x31 5 50000000\n");
+    expect_survives(FK_FORMAT_UNKNOWN, fk_str_of(heap_of));
+    expect_cuts_are_harmless(FK_FORMAT_LEGACY_TEXT, fk_str_of(heap_of));
+    expect_refused(FK_FORMAT_UNKNOWN, FK_S("--- symbol\n0x10 f\n---\n"), FK_E_FORMAT, "ends after");
+    expect_refused(FK_FORMAT_UNKNOWN, FK_S("--- symbol\n---\n--- heap\nx\n"), FK_E_FORMAT,
+                   "follows the symbols");
+}
+
 static void survives_lack_of_memory(void **state)
 {
     (void)state;
@@ -194,6 +221,7 @@ int main(void)
         cmocka_unit_test(counts_and_threads),
         cmocka_unit_test(goroutines),
         cmocka_unit_test(gperftools),
+        cmocka_unit_test(symbols_in_front),
         cmocka_unit_test(survives_lack_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
