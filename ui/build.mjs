@@ -14,7 +14,7 @@ const dist = path.join(here, 'dist');
 const ENTRY_BUDGET_GZ = 60 * 1024;
 const TOTAL_BUDGET_GZ = 120 * 1024;
 /** What index.html answers to (src/app.tsx), and the pages of ../docs that are shipped. */
-const PAGES = ['', 'profiles', 'profile', 'flamegraph', 'diff'];
+const PAGES = ['', 'profiles', 'profile', 'flamegraph', 'diff', 'rejects'];
 const DOCS = ['reading-profiles'];
 const TYPES = { '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml', '.txt': 'text/plain; charset=utf-8', '.html': 'text/html; charset=utf-8' };
 

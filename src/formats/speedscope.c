@@ -281,6 +281,16 @@ static void report(struct scope *x)
     x->missing = x->unmatched = x->back = x->fractions = 0;
 }
 
+// How long it went on: samples say when they begin only.
+static int64_t duration_of(const struct scope *x, const struct fk_jval *m, int64_t known)
+{
+    int64_t start = fk_jval_scaled(&m[START], x->unit->scale),
+            end = fk_jval_scaled(&m[STOP], x->unit->scale), range;
+    bool bad = !x->unit->time || start == FK_NO_TIME || end == FK_NO_TIME ||
+               __builtin_sub_overflow(end, start, &range);
+    return bad ? known : FK_MAX(range, known);
+}
+
 static int read_profile(struct scope *x, const struct fk_jval *profile, struct fk_err *err)
 {
     struct fk_jval m[MEMBERS];
@@ -297,6 +307,7 @@ static int read_profile(struct scope *x, const struct fk_jval *profile, struct f
     fk_stacks_end(&x->s);
     if (rc)
         return rc;
+    p.duration_ns = duration_of(x, m, p.duration_ns);
     struct fk_labels labels = {&label, label.value.n ? 1 : 0};
     return fk_decoding_deliver_labelled(x->d, &p, &labels, err);
 }

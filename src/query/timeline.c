@@ -165,12 +165,11 @@ static void choose_window(const struct fk_observed *o, const struct fk_timeline_
     int64_t first = INT64_MAX, last = INT64_MIN;
     for (size_t i = 0; i < o->v.n; i++) {
         first = FK_MIN(first, o->v.v[i].time_ns);
-        last = FK_MAX(last, o->v.v[i].time_ns);
+        last =
+            FK_MAX(last, fk_wrap_add(o->v.v[i].time_ns, FK_MAX(o->v.v[i].cover_ns, t->period_ns)));
     }
     t->begin_ns = spec->begin_ns > INT64_MIN ? spec->begin_ns : o->v.n ? first : 0;
-    t->end_ns = spec->end_ns < INT64_MAX ? spec->end_ns
-                : o->v.n                 ? fk_wrap_add(last, t->period_ns)
-                                         : 1;
+    t->end_ns = spec->end_ns < INT64_MAX ? spec->end_ns : o->v.n ? last : 1;
     t->end_ns = FK_MAX(t->end_ns, fk_wrap_add(t->begin_ns, 1));
     uint64_t range = (uint64_t)t->end_ns - (uint64_t)t->begin_ns;
     t->width = spec->width ? spec->width : 1000;

@@ -209,6 +209,20 @@ async function timeOrder() {
     });
 }
 
+async function rejects() {
+    await h.check('what was refused is listed with its reason', page, async () => {
+        const body = `this is no profile ${service}`;
+        assert.equal((await fetch(`${h.base}/api/v1/upload?labels=${encodeURIComponent(query)}`, { method: 'POST', body })).status, 400);
+        await h.goto(page, '/');
+        await page.click('a:text-is("Rejects")');
+        await h.settled(page);
+        const first = await text('table.data tbody tr');
+        assert.match(first, /refused \(400\)/);
+        assert.ok(first.includes(query), 'the sender is named');
+        assert.match(first, /plain text/);
+    });
+}
+
 async function aggregate() {
     const where = `/flamegraph?${source}&type=${type}`;
     await h.check('a range dragged on the chart narrows the graph under it', page, async () => {
@@ -328,7 +342,7 @@ async function sameView() {
 const VIEWS = {
     services: '/', list: `/profiles?${source}`, 'list-type': `/profiles?${source}&type=${type}`, aggregate: `/flamegraph?${source}&type=${type}`,
     both: `/flamegraph?${source}&type=${type}&tab=both&order=-total`, table: `/profile?id=${entries[0].id}&tab=table`, sandwich: `/profile?id=${entries[0].id}&tab=sandwich&function=main.handle`,
-    time: `/profile?id=${withTimes.id}&type=${withTimes.type}&tab=time`, search: `/profile?id=${entries[0].id}&s=json`, diff: `/diff?left_id=${entries[0].id}&right_id=${entries[1].id}`, 'diff-table': `/diff?left_id=${entries[0].id}&right_id=${entries[1].id}&tab=table`,
+    rejects: '/rejects', time: `/profile?id=${withTimes.id}&type=${withTimes.type}&tab=time`, search: `/profile?id=${entries[0].id}&s=json`, diff: `/diff?left_id=${entries[0].id}&right_id=${entries[1].id}`, 'diff-table': `/diff?left_id=${entries[0].id}&right_id=${entries[1].id}&tab=table`,
     beside: `/diff?left_id=${entries[0].id}&right_id=${entries[1].id}&tab=beside`, empty: `/profiles?query=${encodeURIComponent('{service_name="nobody-has-this"}')}`, failed: `/profiles?query=${encodeURIComponent('{broken')}`,
 };
 
@@ -349,6 +363,7 @@ await listAndPages();
 await narrowing();
 await oneProfile();
 await timeOrder();
+await rejects();
 await aggregate();
 await comparing();
 await sameView();

@@ -10,11 +10,12 @@ import { DiffPage } from './pages/diff';
 import { FlamegraphPage } from './pages/flamegraph';
 import { ProfilePage } from './pages/profile';
 import { ProfilesPage } from './pages/profiles';
+import { RejectsPage } from './pages/rejects';
 import { ServicesPage } from './pages/services';
 import { Help, useGlobalKeys } from './parts/keyboard';
 import { Empty } from './parts/states';
 
-export const PAGES: readonly Page[] = ['', 'profiles', 'profile', 'flamegraph', 'diff'];
+export const PAGES: readonly Page[] = ['', 'profiles', 'profile', 'flamegraph', 'diff', 'rejects'];
 
 const NAV: { page: Page; label: string }[] = [
     { page: '', label: 'Services' }, { page: 'profiles', label: 'Profiles' }, { page: 'flamegraph', label: 'Flame graph' }, { page: 'diff', label: 'Diff' },
@@ -67,6 +68,7 @@ function Header({ place, onHelp }: { place: Place; onHelp: () => void }) {
                 {NAV.map((n) => <a key={n.page} href={navHref(n.page, source)} aria-current={n.page === place.page ? 'page' : undefined}>{n.label}</a>)}
             </nav>
             <span class="spring" />
+            <a class="quiet" href={href('rejects', {})} aria-current={place.page === 'rejects' ? 'page' : undefined} title="What was sent lately and not stored, and why">Rejects</a>
             <a class="quiet" href="./docs/reading-profiles" target="_blank">About reading profiles</a>
             <ThemeSwitch />
             <button type="button" class="icon" aria-label="Keys and help" title="Keys and help (?)" onClick={onHelp}>?</button>
@@ -81,6 +83,7 @@ function PageView({ place }: { place: Place }) {
     if (page === 'profile') return params.getAll('id').length > 1 ? <FlamegraphPage params={params} /> : <ProfilePage params={params} />;
     if (page === 'flamegraph') return <FlamegraphPage params={params} />;
     if (page === 'diff') return <DiffPage params={params} />;
+    if (page === 'rejects') return <RejectsPage />;
     return <Empty title="There is no such page"><a href="./">Services</a> is where to start.</Empty>;
 }
 

@@ -205,6 +205,12 @@ export interface Timeline {
     completeness?: Completeness;
 }
 
+export interface Rejects {
+    total: number;
+    reasons: { reason: string; count: number }[];
+    rejects: { time: string; endpoint: string; status: number; reason: string; detail?: string; count: number; name?: string; user_agent?: string; bytes: number; fingerprint: string }[];
+}
+
 export interface Labels {
     names: { name: string; values?: number; profiles?: number }[];
     truncated?: boolean;

@@ -4,7 +4,7 @@
 
 import { useEffect, useState } from 'preact/hooks';
 
-export type Page = '' | 'profiles' | 'profile' | 'flamegraph' | 'diff';
+export type Page = '' | 'profiles' | 'profile' | 'flamegraph' | 'diff' | 'rejects';
 
 export interface Place {
     page: string;
