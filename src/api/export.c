@@ -14,12 +14,27 @@ static const struct fk_export_form forms[] = {
     {"firefox", "firefox.json", JSON_, FK_EXPORT_WHOLE, FK_FORMAT_FIREFOX, true},
     {"folded", "folded.txt", TEXT_, FK_EXPORT_TREE, FK_FORMAT_UNKNOWN, true},
     {"flamebearer", "flamebearer.json", JSON_, FK_EXPORT_TREE, FK_FORMAT_UNKNOWN, true},
+    {"svg", "svg", "image/svg+xml", FK_EXPORT_TREE, FK_FORMAT_UNKNOWN, true},
+    {"html", "html", "text/html; charset=utf-8", FK_EXPORT_TREE, FK_FORMAT_UNKNOWN, true},
+    {"dot", "dot", "text/vnd.graphviz; charset=utf-8", FK_EXPORT_TREE, FK_FORMAT_UNKNOWN, true},
     {"top.csv", "top.csv", "text/csv; charset=utf-8", FK_EXPORT_TREE, FK_FORMAT_UNKNOWN, true},
     {"top.json", "top.json", JSON_, FK_EXPORT_TREE, FK_FORMAT_UNKNOWN, true},
     {"original", "bin", "application/octet-stream", FK_EXPORT_ORIGINAL, FK_FORMAT_UNKNOWN, false},
 };
 
 // ---- names ----
+
+// For people.
+static struct fk_str title_of(const struct fk_export *x)
+{
+    struct fk_str service = fk_labels_get(&x->first.labels, FK_S("service_name"));
+    char time[FK_TIME_CHARS + 1];
+    fk_time_format(x->first.time_ns, time);
+    struct fk_str t = fk_arena_printf(
+        x->c->arena, "%.*s %.*s %s%.19sZ", FK_STR_ARG(fk_str_head(service, 200)),
+        FK_STR_ARG(x->has_type ? x->type.type : FK_S("profile")), x->single ? "" : "until ", time);
+    return t.p ? t : FK_S("profile");
+}
 
 // service-type-time.ending, only of characters that every file system takes.
 static struct fk_str file_name(const struct fk_export *x)
@@ -57,6 +72,7 @@ int fk_export_look(struct fk_export *x, struct fk_query *q, struct fk_err *err)
     x->single = page.n == 1;
     x->first = page.n ? page.entry[0] : (struct fk_entry){0};
     x->file_name = file_name(x);
+    x->title = title_of(x);
     return 0;
 }
 
@@ -135,6 +151,11 @@ static int write_whole(const struct fk_export *x, struct fk_out out, struct fk_e
 
 // ---- trees ----
 
+static bool is(const struct fk_export *x, const char *word)
+{
+    return fk_str_eq(fk_str_of(x->form->word), fk_str_of(word));
+}
+
 static int write_top(const struct fk_export *x, const struct fk_tree *t,
                      const struct fk_tree_view *v, const struct fk_render_head *head,
                      struct fk_out out, struct fk_err *err)
@@ -143,27 +164,37 @@ static int write_top(const struct fk_export *x, const struct fk_tree *t,
     int r = fk_tree_top(t, FK_TOP_SELF, true, 0, fk_query_arena(x->q), &top, err);
     if (r)
         return r;
-    return fk_str_eq(fk_str_of(x->form->word), FK_S("top.csv"))
-               ? fk_render_top_csv(&top, v->sum[0], out, err)
-               : fk_render_top(&top, v->sum[0], head, out, err);
+    return is(x, "top.csv") ? fk_render_top_csv(&top, v->sum[0], out, err)
+                            : fk_render_top(&top, v->sum[0], head, out, err);
+}
+
+static int write_flamebearer(const struct fk_export *x, const struct fk_tree_view *v,
+                             struct fk_out out, struct fk_err *err)
+{
+    struct fk_flamebearer f;
+    int r = fk_flamebearer_make(v, fk_query_arena(x->q), &f, err);
+    return r ? r : fk_render_flamebearer(&f, x->type.type, x->type.unit, out, err);
 }
 
 static int write_view(const struct fk_export *x, const struct fk_tree *t,
                       const struct fk_render_head *head, struct fk_out out, struct fk_err *err)
 {
-    struct fk_str word = fk_str_of(x->form->word);
-    struct fk_arena *a = fk_query_arena(x->q);
+    struct fk_render_picture picture = {x->title, x->type.id, x->type.unit};
+    struct fk_tree_opts opts = {.max_nodes = is(x, "svg") || is(x, "html") ? x->max_nodes : 0};
     struct fk_tree_view v;
-    struct fk_flamebearer f;
-    int r = fk_tree_view(t, &(struct fk_tree_opts){0}, a, &v, err);
+    if (is(x, "dot"))
+        return fk_render_dot(t, &picture, x->max_nodes, out, err);
+    int r = fk_tree_view(t, &opts, fk_query_arena(x->q), &v, err);
     if (r)
         return r;
-    if (fk_str_eq(word, FK_S("folded")))
+    if (is(x, "folded"))
         return fk_folded_tree(&v, 0, out, err);
-    if (!fk_str_eq(word, FK_S("flamebearer")))
-        return write_top(x, t, &v, head, out, err);
-    r = fk_flamebearer_make(&v, a, &f, err);
-    return r ? r : fk_render_flamebearer(&f, x->type.type, x->type.unit, out, err);
+    if (is(x, "svg"))
+        return fk_render_svg(&v, &picture, out, err);
+    if (is(x, "html"))
+        return fk_render_html(&v, &picture, out, err);
+    return is(x, "flamebearer") ? write_flamebearer(x, &v, out, err)
+                                : write_top(x, t, &v, head, out, err);
 }
 
 static int write_tree(const struct fk_export *x, struct fk_out out, struct fk_err *err)
@@ -237,9 +268,17 @@ int fk_api_export(struct fk_api_call *c, struct fk_err *err)
 {
     struct fk_export x = {.c = c};
     struct fk_query *q;
-    int r;
-    if ((r = read_form(c, &x.form, err)) || (r = fk_call_source(c, "", 0, &q, err)) ||
-        (r = fk_export_look(&x, q, err)))
+    int r = read_form(c, &x.form, err);
+    uint64_t max_nodes = 16384;
+    if (r)
+        return r;
+    if (is(&x, "dot"))
+        max_nodes = 80;
+    if ((r = fk_param_u64(c, "max_nodes", 0, UINT32_MAX, &max_nodes, err)) ||
+        (r = fk_call_source(c, "", 0, &q, err)))
+        return r;
+    x.max_nodes = (uint32_t)max_nodes;
+    if ((r = fk_export_look(&x, q, err)))
         return r;
     c->type = x.form->media;
     c->file_name = x.file_name;

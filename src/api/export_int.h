@@ -29,7 +29,7 @@ struct fk_export {
     bool single;           // there is no other
     bool has_type;
     struct fk_type_facts type;
-    struct fk_str file_name;
+    struct fk_str file_name, title;
 };
 
 // Finds out what the source is; its file's name. FK_E_NOTFOUND when it is empty.

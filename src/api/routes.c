@@ -66,7 +66,9 @@ static const struct fk_api_param window_params[] = {
 static const struct fk_api_param export_params[] = {
     {"format", "string",
      "original (the bytes as uploaded), pprof, pgo (for go build -pgo), otlp (protobuf, revision "
-     "1.10), speedscope, firefox, folded, flamebearer, top.csv, top.json"},
+     "1.10), folded, speedscope, firefox, flamebearer, svg, html, dot, top.csv, top.json"},
+    {"max_nodes", "integer",
+     "svg, html: nodes of the tree, 16384 when absent; dot: functions, 80 when absent; 0 for all"},
 };
 static const struct fk_api_param names_params[] = {
     {"prefix", "string", "only texts that begin so"},

@@ -90,4 +90,24 @@ int fk_flamebearer_make(const struct fk_tree_view *v, struct fk_arena *a,
 int fk_render_flamebearer(const struct fk_flamebearer *f, struct fk_str sample_type,
                           struct fk_str unit, struct fk_out out, struct fk_err *err);
 
+// ---- pictures: files that stand alone and ask for nothing else. Names are shown, never obeyed:
+// markup is escaped, controls become U+FFFD, marks that turn the direction of text "[U+202E]". They
+// show totals as widths or weights: FK_E_UNSUPPORTED when one is negative.
+struct fk_render_picture {
+    struct fk_str title;      // like "shop cpu 2026-01-01T12:00:00Z"
+    struct fk_str type, unit; // as struct fk_render_head
+};
+// Flame graph, the root on top; each frame has a <title> with its whole name and values. What is
+// narrower than a tenth of a pixel is left out and counted in a note.
+int fk_render_svg(const struct fk_tree_view *v, const struct fk_render_picture *p,
+                  struct fk_out out, struct fk_err *err);
+// One page with zoom, search, tooltips and keys. The tree lies in it as the JSON of
+// fk_render_flamegraph.
+int fk_render_html(const struct fk_tree_view *v, const struct fk_render_picture *p,
+                   struct fk_out out, struct fk_err *err);
+// Graphviz: the functions of largest total and their calls; an edge is dotted where functions in
+// between are left out. Of what is called within itself a stack counts once. max_nodes 0: all.
+int fk_render_dot(const struct fk_tree *t, const struct fk_render_picture *p, size_t max_nodes,
+                  struct fk_out out, struct fk_err *err);
+
 #endif
