@@ -301,6 +301,7 @@ INTEROP='go:go:33 java:mvn:24 python:python3:12 node:node:12 rust:cargo:12 rust-
 lane_interop() {
     local clients=${FK_INTEROP:-../shared/interop} entry name tool least names=()
     server_or_skip interop || return 0
+    need libjemalloc-dev libgoogle-perftools-dev google-perftools || say 'interop: the tests of these producers will be skipped'
     run_scripts interop tests/interop
     [ -d "$clients" ] || { skipped interop "no folder of clients ($clients; set FK_INTEROP)" 8; return; }
     with_server interop || return 0
