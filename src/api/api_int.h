@@ -123,6 +123,9 @@ struct fk_out fk_call_out(struct fk_api_call *c);
 // c->query_run[slot].
 int fk_call_source(struct fk_api_call *c, const char *prefix, int slot, struct fk_query **ret,
                    struct fk_err *err);
+// The same source, of one of its profiles only. *id must live as long as the query.
+int fk_call_source_of(struct fk_api_call *c, const struct fk_id *id, int slot,
+                      struct fk_query **ret, struct fk_err *err);
 void fk_call_facts(struct fk_api_call *c, const struct fk_query *q, struct fk_render_facts *ret);
 // The merged tree of a source, with its type.
 int fk_call_tree(struct fk_api_call *c, const char *prefix, struct fk_tree **ret,

@@ -274,12 +274,13 @@ int fk_api_export(struct fk_api_call *c, struct fk_err *err)
         return r;
     if (is(&x, "dot"))
         max_nodes = 80;
-    if ((r = fk_param_u64(c, "max_nodes", 0, UINT32_MAX, &max_nodes, err)) ||
+    if ((r = fk_param_bool(c, "each", &x.each, err)) ||
+        (r = fk_param_u64(c, "max_nodes", 0, UINT32_MAX, &max_nodes, err)) ||
         (r = fk_call_source(c, "", 0, &q, err)))
         return r;
     x.max_nodes = (uint32_t)max_nodes;
-    if ((r = fk_export_look(&x, q, err)))
-        return r;
+    if ((r = fk_export_look(&x, q, err)) || x.each)
+        return r ? r : fk_export_each(&x, err);
     c->type = x.form->media;
     c->file_name = x.file_name;
     return fk_export_write(&x, fk_call_out(c), err);

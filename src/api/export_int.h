@@ -23,6 +23,7 @@ struct fk_export {
     struct fk_api_call *c;
     const struct fk_export_form *form;
     uint32_t max_nodes;
+    bool each; // one of several files
     // of the source at hand, set by fk_export_look
     struct fk_query *q;
     struct fk_entry first; // the latest entry

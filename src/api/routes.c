@@ -69,6 +69,10 @@ static const struct fk_api_param export_params[] = {
      "1.10), folded, speedscope, firefox, flamebearer, svg, html, dot, top.csv, top.json"},
     {"max_nodes", "integer",
      "svg, html: nodes of the tree, 16384 when absent; dot: functions, 80 when absent; 0 for all"},
+    {"each", "boolean",
+     "true: every profile of the source as a file of its own, all in one zip (what cannot be such "
+     "a "
+     "file stands in its not-exported.txt)"},
 };
 static const struct fk_api_param names_params[] = {
     {"prefix", "string", "only texts that begin so"},

@@ -112,20 +112,15 @@ struct fk_str fk_call_tenant_of(struct fk_api_call *c, const struct fk_id *id, s
     return there ? adhoc : c->tenant;
 }
 
-int fk_call_source(struct fk_api_call *c, const char *prefix, int slot, struct fk_query **ret,
-                   struct fk_err *err)
+static int make_query(struct fk_api_call *c, const char *prefix, const struct fk_source_spec *s,
+                      int slot, struct fk_query **ret, struct fk_err *err)
 {
-    struct fk_source_spec s = {0}, both = {0};
-    int r = read_source(c, prefix, &s, err);
-    if (r == 0 && *prefix && (r = read_source(c, "", &both, err)) == 0)
-        share(&both, &s);
-    if (r)
-        return r;
     struct fk_query_opts o = {.store = c->api->opts.store,
-                              .tenant = fk_call_tenant_of(c, s.id, s.n_ids),
+                              .tenant = fk_call_tenant_of(c, s->id, s->n_ids),
                               .memory = c->api->opts.limits.query_memory,
                               .cancel = c->cancel};
-    if ((r = fk_query_new(&o, &s, &c->query_run[slot], err))) {
+    int r = fk_query_new(&o, s, &c->query_run[slot], err);
+    if (r) {
         char name[NAME_MAX_];
         if (err && err->param[0] && *prefix) {
             snprintf(name, sizeof(name), "%s%s", prefix, err->param);
@@ -135,6 +130,26 @@ int fk_call_source(struct fk_api_call *c, const char *prefix, int slot, struct f
     }
     *ret = c->query_run[slot];
     return 0;
+}
+
+int fk_call_source(struct fk_api_call *c, const char *prefix, int slot, struct fk_query **ret,
+                   struct fk_err *err)
+{
+    struct fk_source_spec s = {0}, both = {0};
+    int r = read_source(c, prefix, &s, err);
+    if (r == 0 && *prefix && (r = read_source(c, "", &both, err)) == 0)
+        share(&both, &s);
+    return r ? r : make_query(c, prefix, &s, slot, ret, err);
+}
+
+int fk_call_source_of(struct fk_api_call *c, const struct fk_id *id, int slot,
+                      struct fk_query **ret, struct fk_err *err)
+{
+    struct fk_source_spec s = {0};
+    int r = read_source(c, "", &s, err);
+    s.id = id;
+    s.n_ids = 1;
+    return r ? r : make_query(c, "", &s, slot, ret, err);
 }
 
 void fk_call_facts(struct fk_api_call *c, const struct fk_query *q, struct fk_render_facts *ret)

@@ -4,7 +4,8 @@
 
 struct options {
     struct fk_source_opts source;
-    struct fk_str from_format, format;
+    struct fk_str from_format, format, max_nodes;
+    bool each;
 };
 
 // What the ending of the output says.
@@ -52,6 +53,8 @@ static int convert(const struct options *o, struct fk_str in, struct fk_str out,
     fk_buf_init(&target, 0);
     fk_ask_path(&target, "/api/v1/export");
     fk_ask_param(&target, "format", format);
+    fk_ask_param(&target, "max_nodes", o->max_nodes);
+    fk_ask_param(&target, "each", o->each ? FK_S("true") : FK_S(""));
     fk_ask_source(&target, &o->source, NULL);
     int r = fk_target_open_temporary(&t, err);
     if (r == 0)
@@ -96,12 +99,18 @@ static const struct fk_option rows[] = {
      "of the input, like pprof or jfr", "found out from the content"},
     {"--format", "NAME", FK_OPT_STR, offsetof(struct options, format),
      "of the output, as of export", "by the ending of its name"},
+    {"--each", NULL, FK_OPT_FLAG, offsetof(struct options, each),
+     "each profile of the file as a file of its own, all in one zip", NULL},
+    {"--max-nodes", "N", FK_OPT_STR, offsetof(struct options, max_nodes),
+     "svg, html: nodes of the tree; dot: functions; 0: all", "16384; dot: 80"},
 };
 const struct fk_command fk_cmd_convert = {
     "convert",
     "IN OUT",
     "turns a profile into another tool's format",
-    "Needs no server and stores nothing. - is standard input and output.",
+    "Needs no server and stores nothing. - is standard input and output. Endings: .pb.gz .pgo "
+    ".otlp "
+    ".folded .speedscope.json .firefox.json .flamebearer.json .svg .html .dot .csv .top.json",
     rows,
     FK_COUNTOF(rows),
     sizeof(struct options),

@@ -5,7 +5,8 @@
 struct options {
     struct fk_target_opts target;
     struct fk_source_opts source;
-    struct fk_str format, output;
+    struct fk_str format, output, max_nodes;
+    bool each;
 };
 
 int fk_cli_write_answer(struct fk_str output, const struct fk_api_answer *a, struct fk_err *err)
@@ -38,6 +39,8 @@ static int run(void *options, struct fk_opt_list *args)
         return fk_cli_fail(&err);
     fk_ask_path(&target, "/api/v1/export");
     fk_ask_param(&target, "format", o->format.n ? o->format : FK_S("pprof"));
+    fk_ask_param(&target, "max_nodes", o->max_nodes);
+    fk_ask_param(&target, "each", o->each ? FK_S("true") : FK_S(""));
     fk_ask_source(&target, &o->source, args);
     int r = fk_target_ask(t, &(struct fk_api_ask){.method = "GET", .target = fk_buf_view(&target)},
                           &answer, &err);
@@ -58,7 +61,13 @@ static const struct fk_option rows[] = {
     {"--collapse", "NAME", FK_OPT_STRS, offsetof(struct options, source.collapse),
      "what it calls counts as its own", NULL},
     {"--format", "NAME", FK_OPT_STR, offsetof(struct options, format),
-     "pprof, folded, flamebearer, top.csv, top.json", "pprof"},
+     "original, pprof, pgo, otlp, folded, speedscope, firefox, flamebearer, svg, html, dot, "
+     "top.csv, top.json",
+     "pprof"},
+    {"--each", NULL, FK_OPT_FLAG, offsetof(struct options, each),
+     "each profile as a file of its own, all in one zip", NULL},
+    {"--max-nodes", "N", FK_OPT_STR, offsetof(struct options, max_nodes),
+     "svg, html: nodes of the tree; dot: functions; 0: all", "16384; dot: 80"},
     {"--output", "FILE", FK_OPT_STR, offsetof(struct options, output),
      "where to; - is standard output", "a name of its own on a terminal"},
 };
@@ -66,7 +75,9 @@ const struct fk_command fk_cmd_export = {"export",
                                          "[ID ... | FILE ...]",
                                          "writes profiles as a file of another tool",
                                          "One id and pprof gives the profile back as it was "
-                                         "uploaded. Several ids, or --query, are merged.",
+                                         "uploaded. Several ids, or --query, are merged, "
+                                         "unless --each is given. pgo is for go build -pgo. Times "
+                                         "of samples go into speedscope, firefox, pprof and otlp.",
                                          rows,
                                          FK_COUNTOF(rows),
                                          sizeof(struct options),

@@ -4,6 +4,7 @@
 #ifndef FK_CODEC_H
 #define FK_CODEC_H
 
+#include "codec/archive.h"
 #include "codec/json.h"
 #include "codec/pack.h"
 #include "codec/pb.h"

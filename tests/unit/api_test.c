@@ -391,6 +391,90 @@ static void what_was_pushed_is_answered(void **state)
     }
 }
 
+// ---- exports ----
+
+static void every_format_is_exported(void **state)
+{
+    struct world *w = *state;
+    static const char *const formats[][3] = {// format, file name's ending, begin of the file
+                                             {"pprof", ".pb.gz", "\x1f\x8b"},
+                                             {"pgo", ".pgo", "\x1f\x8b"},
+                                             {"otlp", ".otlp", "\n"},
+                                             {"folded", ".folded.txt", ""},
+                                             {"speedscope", ".speedscope.json", "{\"$schema\""},
+                                             {"firefox", ".firefox.json", "{\"meta\""},
+                                             {"flamebearer", ".flamebearer.json", "{"},
+                                             {"svg", ".svg", "<?xml"},
+                                             {"html", ".html", "<!DOCTYPE html>"},
+                                             {"dot", ".dot", "digraph"},
+                                             {"top.csv", ".top.csv", "function,"},
+                                             {"top.json", ".top.json", "{\"type\""}};
+    char target[300];
+    for (size_t i = 0; i < FK_COUNTOF(formats); i++)
+        for (int each = 0; each < 2; each++) {
+            print(target, sizeof(target), "/api/v1/export?format=%s&id=%s%s", formats[i][0], w->id,
+                  each ? "&each=true" : "");
+            struct fk_api_answer a = ask(w, "GET", target, FK_S(""));
+            if (a.status != 200)
+                fail_msg("%s: %d %.*s", target, a.status, FK_STR_ARG(fk_buf_view(&a.body)));
+            struct fk_str name = fk_str_of(a.file_name);
+            if (each) {
+                assert_true(fk_str_starts(fk_buf_view(&a.body), FK_S("PK\x03\x04")));
+                assert_true(fk_str_ends(name, FK_S(".zip")));
+                assert_true(fk_str_find(fk_buf_view(&a.body), fk_str_of(w->id)) > 0);
+            } else if (!fk_str_starts(fk_buf_view(&a.body), fk_str_of(formats[i][2])) ||
+                       !fk_str_starts(name, FK_S("shop-")) ||
+                       !fk_str_ends(name, fk_str_of(formats[i][1]))) {
+                fail_msg("%s: %s", target, a.file_name);
+            }
+            fk_buf_free(&a.body);
+        }
+}
+
+static void what_cannot_be_exported_is_named(void **state)
+{
+    struct world *w = *state;
+    char target[300];
+    static const char *const cases[][3] = {
+        {"pprof&focus=main", "\"param\":\"focus\"", "whole stacks"},
+        {"firefox&hide=main", "\"param\":\"hide\"", "svg"},
+        {"nothing", "\"param\":\"format\"", "speedscope"},
+        {"", "\"param\":\"format\"", "original"},
+        {"svg&max_nodes=-1", "\"param\":\"max_nodes\"", ""},
+        {"svg&each=maybe", "\"param\":\"each\"", ""}};
+    for (size_t i = 0; i < FK_COUNTOF(cases); i++) {
+        print(target, sizeof(target), "/api/v1/export?format=%s&id=%s", cases[i][0], w->id);
+        struct fk_api_answer a = ask(w, "GET", target, FK_S(""));
+        fk_buf_byte(&a.body, 0);
+        if (a.status < 400 || a.status > 404 || !strstr(a.body.p, cases[i][1]) ||
+            !strstr(a.body.p, cases[i][2]))
+            fail_msg("%s: %d %s", target, a.status, a.body.p);
+        assert_string_equal(a.file_name, "");
+        fk_buf_free(&a.body);
+    }
+}
+
+// Folded text says no start lines, without which go build takes no profile.
+static void a_profile_that_cannot_be_a_pgo_says_why(void **state)
+{
+    struct world *w = *state;
+    char id[40], target[200];
+    struct fk_api_answer a = ask(w, "POST", "/api/v1/upload", FK_S("main;work 3\n"));
+    assert_int_equal(a.status, 201);
+    fk_buf_byte(&a.body, 0);
+    print(id, sizeof(id), "%.36s", strstr(a.body.p, "\"id\":\"") + 6);
+    fk_buf_free(&a.body);
+    print(target, sizeof(target), "/api/v1/export?format=pgo&id=%s", id);
+    GET(w, target, 400, "at which line it starts");
+    print(target, sizeof(target), "/api/v1/export?format=pgo&each=true&id=%s", id);
+    GET(w, target, 404, "can be exported so", id);
+    print(target, sizeof(target), "/api/v1/export?format=pgo&each=true&id=%s&id=%s", id, w->id);
+    a = ask(w, "GET", target, FK_S(""));
+    assert_int_equal(a.status, 200);
+    assert_true(fk_str_find(fk_buf_view(&a.body), FK_S("not-exported.txt")) > 0);
+    fk_buf_free(&a.body);
+}
+
 // ---- refusals, losses, and what is only looked at ----
 
 static void rejects_are_listed(void **state)
@@ -459,6 +543,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(limits_name_their_flag, setup, teardown),
         cmocka_unit_test_setup_teardown(an_empty_range_is_no_failure, setup, teardown),
         cmocka_unit_test_setup_teardown(what_was_pushed_is_answered, setup, teardown),
+        cmocka_unit_test_setup_teardown(every_format_is_exported, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_profile_that_cannot_be_a_pgo_says_why, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_cannot_be_exported_is_named, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
