@@ -68,6 +68,10 @@ struct rpc_label_set {
 struct rpc_label_sets {
     struct fk_list sets;
 };
+struct rpc_stats {
+    bool ingested;
+    int64_t oldest_ms, newest_ms;
+};
 struct rpc_profile_type {
     struct fk_str id, name, sample_type, sample_unit, period_type, period_unit;
 };
@@ -78,7 +82,7 @@ struct rpc_profile_types {
 extern const struct fk_msg_type rpc_push_type, rpc_empty_type, rpc_select_type,
     rpc_select_profile_type, rpc_stacktraces_type, rpc_select_series_type, rpc_series_answer_type,
     rpc_label_values_type, rpc_label_names_type, rpc_series_type, rpc_strings_type,
-    rpc_label_sets_type, rpc_profile_types_type, rpc_range_type, rpc_pprof_type;
+    rpc_label_sets_type, rpc_stats_type, rpc_profile_types_type, rpc_range_type, rpc_pprof_type;
 
 // Decodes the request by its content type; FK_E_UNSUPPORTED for another one.
 int fk_rpc_read(struct fk_api_call *c, const struct fk_msg_type *t, void *out, struct fk_err *err);

@@ -324,3 +324,55 @@ int fk_rpc_profile_types(struct fk_api_call *c, struct fk_err *err)
     struct rpc_profile_types out = {{type, n}};
     return fk_rpc_answer(c, &rpc_profile_types_type, &out, err);
 }
+
+// querier.v1.Series: what Grafana's pages start with.
+int fk_rpc_series(struct fk_api_call *c, struct fk_err *err)
+{
+    struct rpc_names in;
+    struct fk_labels *v;
+    struct fk_query *q;
+    size_t n;
+    int r = fk_rpc_read(c, &rpc_series_type, &in, err);
+    if (r || (r = names_query(c, &in, &q, err)) ||
+        (r = fk_query_typed_sets(q, in.label_names.v, in.label_names.n, &v, &n, err)))
+        return r;
+    struct rpc_label_set *set = fk_arena_zalloc(c->arena, (n + 1) * sizeof(*set));
+    for (size_t i = 0; set && i < n; i++)
+        set[i].labels = (struct fk_list){v[i].v, v[i].n}; // struct fk_label is struct rpc_label
+    struct rpc_label_sets out = {{set, n}};
+    return set ? fk_rpc_answer(c, &rpc_label_sets_type, &out, err) : fk_fail_nomem(err);
+}
+
+static int edge_ms(struct fk_query *q, bool oldest, bool *there, int64_t *ret, struct fk_err *err)
+{
+    struct fk_list_spec first = {.key = FK_LIST_TIME, .ascending = oldest, .limit = 1};
+    struct fk_page_of_entries page;
+    int r = fk_query_list(q, &first, &page, err);
+    *there = r == 0 && page.n > 0;
+    if (*there)
+        *ret = page.entry[0].time_ns / FK_NS_PER_MS;
+    return r;
+}
+
+// querier.v1.GetProfileStats: before there is anything the answer is empty, no error.
+int fk_rpc_profile_stats(struct fk_api_call *c, struct fk_err *err)
+{
+    const struct rpc_names all = {.matchers = {NULL, 0}};
+    struct rpc_stats out = {0};
+    struct rpc_empty in;
+    struct fk_query *q;
+    int r = fk_rpc_read(c, &rpc_empty_type, &in, err);
+    if (r || (r = names_query(c, &all, &q, err)) ||
+        (r = edge_ms(q, true, &out.ingested, &out.oldest_ms, err)) ||
+        (r = edge_ms(q, false, &out.ingested, &out.newest_ms, err)))
+        return r;
+    return fk_rpc_answer(c, &rpc_stats_type, &out, err);
+}
+
+// querier.v1.AnalyzeQuery: clients show what it says about a query's cost; there is nothing to say.
+int fk_rpc_analyze_query(struct fk_api_call *c, struct fk_err *err)
+{
+    struct rpc_empty in, out = {0};
+    int r = fk_rpc_read(c, &rpc_empty_type, &in, err);
+    return r ? r : fk_rpc_answer(c, &rpc_empty_type, &out, err);
+}

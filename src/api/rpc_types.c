@@ -151,6 +151,11 @@ static TYPE(label_set_type, "Labels", struct rpc_label_set, label_set_fields);
 static const struct fk_field label_sets_fields[] = {
     FMR(struct rpc_label_sets, sets, 2, &label_set_type, "labels_set", "labelsSet")};
 TYPE(rpc_label_sets_type, "SeriesResponse", struct rpc_label_sets, label_sets_fields);
+static const struct fk_field stats_fields[] = {
+    F(struct rpc_stats, ingested, 1, FK_FIELD_BOOL, "data_ingested", "dataIngested"),
+    F(struct rpc_stats, oldest_ms, 2, FK_FIELD_I64, "oldest_profile_time", "oldestProfileTime"),
+    F(struct rpc_stats, newest_ms, 3, FK_FIELD_I64, "newest_profile_time", "newestProfileTime")};
+TYPE(rpc_stats_type, "GetProfileStatsResponse", struct rpc_stats, stats_fields);
 static const struct fk_field profile_type_fields[] = {
     F(struct rpc_profile_type, id, 1, FK_FIELD_STR, "ID", "ID"),
     F(struct rpc_profile_type, name, 2, FK_FIELD_STR, "name", "name"),

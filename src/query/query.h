@@ -214,6 +214,12 @@ int fk_query_label_names(struct fk_query *q, struct fk_str prefix, size_t limit,
 int fk_query_label_values(struct fk_query *q, struct fk_str name, struct fk_str prefix,
                           size_t limit, struct fk_counted_list *ret, struct fk_err *err);
 
+// Distinct sets of labels and of the names that stand for a sample type (__profile_type__,
+// __type__, __unit__, __period_type__, __period_unit__), one for each type of a series; of these
+// names only, or whole (n_names 0). Sorted; a set may be empty.
+int fk_query_typed_sets(struct fk_query *q, const struct fk_str *names, size_t n_names,
+                        struct fk_labels **ret, size_t *ret_n, struct fk_err *err);
+
 struct fk_type_row {
     struct fk_type_facts facts;
     uint64_t services, profiles;

@@ -72,6 +72,9 @@ struct fk_str fk_row_type_id(struct fk_query *q, const struct fk_dataset *t, uin
                              uint32_t shape, uint32_t k);
 // The query's name filters for a tree; NULL when it has none.
 const struct fk_frame_filter *fk_query_filter(struct fk_query *q, struct fk_frame_filter *f);
+// Whether column k of such rows is of the wanted type.
+bool fk_query_is_column(const struct fk_query *q, const struct fk_dataset *t, uint32_t series,
+                        uint32_t shape, uint32_t k);
 void fk_query_warn(struct fk_query *q, const char *fmt, ...) FK_PRINTF(2, 3);
 uint64_t fk_query_hash(const struct fk_query *q); // of selector, range, type, filters
 

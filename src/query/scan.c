@@ -39,6 +39,12 @@ static struct fk_str series_name(const struct fk_dataset *t, uint32_t series)
     return fk_labels_get(&t->series[series], FK_S("__name__"));
 }
 
+bool fk_query_is_column(const struct fk_query *q, const struct fk_dataset *t, uint32_t series,
+                        uint32_t shape, uint32_t k)
+{
+    return column_is(q, series_name(t, series), &t->shape[shape], k);
+}
+
 struct fk_str fk_row_type_id(struct fk_query *q, const struct fk_dataset *t, uint32_t series,
                              uint32_t shape, uint32_t k)
 {

@@ -338,6 +338,41 @@ static void test_names(void **state)
     fk_query_free(q);
 }
 
+static void test_typed_sets(void **state)
+{
+    struct world *w = *state;
+    const struct fk_source_spec all = {.from_ns = INT64_MIN, .until_ns = INT64_MAX};
+    const struct fk_str names[] = {FK_S("__profile_type__"), FK_S("service_name")},
+                        absent = FK_S("nothing");
+    struct fk_query *q = query(w, &all);
+    struct fk_labels *v;
+    struct fk_err err = {0};
+    size_t n;
+    fk_test_ok(fk_query_typed_sets(q, NULL, 0, &v, &n, &err), &err);
+    assert_true(n >= 15); // five services of three pods
+    for (size_t i = 0; i < n; i++) {
+        assert_true(fk_labels_get(&v[i], FK_S("__profile_type__")).n > 0);
+        assert_true(fk_labels_get(&v[i], FK_S("pod")).n > 0);
+    }
+    size_t whole = n;
+    fk_test_ok(fk_query_typed_sets(q, names, 2, &v, &n, &err), &err);
+    assert_in_range(n, 5, whole / 3);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(v[i].n, 2);
+    struct fk_str type = fk_labels_get(&v[0], names[0]);
+    fk_test_ok(fk_query_typed_sets(q, &absent, 1, &v, &n, &err), &err);
+    assert_int_equal(n, 1); // the empty set
+    assert_int_equal(v[0].n, 0);
+    struct fk_source_spec one = all;
+    one.type = type;
+    struct fk_query *typed = query(w, &one);
+    fk_test_ok(fk_query_typed_sets(typed, names, 1, &v, &n, &err), &err);
+    assert_int_equal(n, 1);
+    assert_true(fk_str_eq(v[0].v[0].value, type));
+    fk_query_free(typed);
+    fk_query_free(q);
+}
+
 static void test_cancel(void **state)
 {
     struct world *w = *state;
@@ -396,6 +431,7 @@ int main(void)
         cmocka_unit_test(test_series_and_heatmap),
         cmocka_unit_test(test_one_and_its_neighbours),
         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_typed_sets),
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(one_profile_has_the_rows_that_match),
     };
