@@ -155,17 +155,30 @@ static int on_profile(void *arg, struct fk_entry *e, struct fk_profile *p, struc
     return r;
 }
 
+static int decode_and_store(struct storing *x, size_t *ret_used, struct fk_err *err)
+{
+    FK_AUTO_ARENA a;
+    fk_arena_init(&a, (size_t)x->c->api->opts.limits.decode_memory);
+    int r = fk_decode(x->ask->format, x->bytes, &x->ask->decode, &a,
+                      (struct fk_each_profile){on_profile, x}, &x->to->report, err);
+    *ret_used = a.used;
+    return r;
+}
+
+// What was decoded out of so many bytes may have taken a multiple of them.
+#define LARGE ((size_t)1 << 20)
+
 int fk_call_store(struct fk_api_call *c, struct fk_str bytes, struct fk_store_ask *ask,
                   struct fk_receipt *to, struct fk_err *err)
 {
     struct storing x = {.c = c, .ask = ask, .to = to, .bytes = bytes};
-    FK_AUTO_ARENA a;
-    fk_arena_init(&a, (size_t)c->api->opts.limits.decode_memory);
+    size_t used = 0;
     ask->accept.limits = &c->api->opts.limits;
     ask->accept.now_ns = c->now_ns;
     ask->keep_original |= c->api->opts.originals == FK_ORIGINALS_ALL;
-    int r = fk_decode(ask->format, bytes, &ask->decode, &a,
-                      (struct fk_each_profile){on_profile, &x}, &to->report, err);
+    int r = decode_and_store(&x, &used, err);
+    if (bytes.n >= LARGE || used >= 8 * LARGE)
+        fk_process_give_memory_back();
     if (r == 0 && fk_report_dropped(&to->report))
         fk_rejects_note_dropped(c, &to->report);
     c->api->dropped_samples += fk_report_dropped(&to->report);

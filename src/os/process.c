@@ -183,3 +183,8 @@ void fk_process_keep_memory(void)
     mallopt(M_TOP_PAD, 1 << 20);
     mallopt(M_MMAP_THRESHOLD, 4 << 20);
 }
+
+void fk_process_give_memory_back(void)
+{
+    malloc_trim(0);
+}

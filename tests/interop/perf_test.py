@@ -12,7 +12,7 @@ FIB_JS = 'function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }\nconst
 
 def recorded(folder, *command):
     data = os.path.join(folder, 'perf.data')
-    if output('perf', 'record', '-q', '-e', 'cpu-clock:u', '-F', '997', '-g', '-o', data, *command) is None:
+    if output('perf', 'record', '-q', '-e', 'cpu-clock:u', '-F', '997', '-g', '-o', data, *command, cwd=folder) is None: # Node leaves a log where it runs
         print(f'SKIP: perf record of {os.path.basename(command[0])} does not work here (perf_event_paranoid, or no perf events)')
         return None
     return data
@@ -37,7 +37,11 @@ def reported(data):
     """{symbol: samples at it} by perf report."""
     text = output('perf', 'report', '-i', data, '--stdio', '--no-children', '-g', 'none', '-F', 'sample,sym', '-t', '\t', '--percent-limit', '0')
     rows = (re.match(r'\s*(\d+)\s*\t\s*\[.\]\s+(.*?)\s*$', l) for l in (text or '').splitlines())
-    return {r[2]: int(r[1]) for r in rows if r and not r[2].startswith(('0x', '[unknown]'))}
+    counts = collections.Counter() # functions of one name have a row each
+    for r in filter(None, rows):
+        if not r[2].startswith(('0x', '[unknown]')):
+            counts[r[2]] += int(r[1])
+    return counts
 
 
 def checks_of(push, what, data, expected):
@@ -52,7 +56,7 @@ def checks_of(push, what, data, expected):
     top = p.top('samples')
     yield f'{what}: top of the file', p.top_of_file('samples') == top, len(top)
     want = reported(data)
-    hot = collections.Counter(want).most_common(20)
+    hot = want.most_common(20)
     yield from compare(f'{what}: perf report, self of', {n: v[0] for n, v in top.items()}, dict(hot))
     yield f'{what}: {expected} is found', any(re.search(expected, n) for n, _ in hot), hot
     known = {s: n for s, n in folds(data).items() if all(s.split(';'))}

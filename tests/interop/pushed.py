@@ -98,10 +98,14 @@ def run(argv, needs, checks):
         server = Server(argv[0], os.path.join(folder, 'data'))
         server.start()
         client = Client(server.port)
-        for what, ok, detail in checks(lambda path, **query: Pushed(argv[0], client, path, query), folder):
-            good, bad = good + bool(ok), bad + (not ok)
-            if not ok:
-                print(f'FAILED: {what}: {str(detail)[:600]}')
+        try:
+            for what, ok, detail in checks(lambda path, **query: Pushed(argv[0], client, path, query), folder):
+                good, bad = good + bool(ok), bad + (not ok)
+                if not ok:
+                    print(f'FAILED: {what}: {str(detail)[:600]}')
+        except BaseException:
+            server.kill()
+            raise
         server.stop()
     if not good and not bad:
         print('SKIP-ALL: nothing of it works here')
