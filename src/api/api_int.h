@@ -138,6 +138,10 @@ void fk_json_labels(struct fk_json *w, const struct fk_labels *l,
                     bool with_private); // object; __x__ left out unless with_private
 void fk_json_entry(struct fk_json *w, struct fk_arena *a, const struct fk_entry *e); // whole object
 void fk_json_entry_fields(struct fk_json *w, struct fk_arena *a, const struct fk_entry *e);
+// "type", "unit"; "completeness"; "counts" (sparse) and "max": fields that answers share.
+void fk_json_type_facts(struct fk_json *w, const struct fk_type_facts *t);
+void fk_json_completeness(struct fk_api_call *c, struct fk_json *w, const struct fk_query *q);
+void fk_json_cells(struct fk_json *w, const struct fk_heatmap *map);
 struct fk_str fk_entry_type_id(struct fk_arena *a, const struct fk_entry *e, uint32_t k);
 // Begins and ends a JSON answer.
 void fk_call_json(struct fk_api_call *c, struct fk_json *w);

@@ -19,22 +19,6 @@ static void put_group(struct fk_json *w, const struct fk_group *g)
     fk_json_object_end(w);
 }
 
-static void put_type(struct fk_json *w, const struct fk_type_facts *t)
-{
-    fk_json_k(w, "type");
-    fk_json_str(w, t->id);
-    fk_json_k(w, "unit");
-    fk_json_str(w, t->unit);
-}
-
-static void put_facts(struct fk_api_call *c, struct fk_json *w, const struct fk_query *q)
-{
-    struct fk_render_facts facts;
-    fk_call_facts(c, q, &facts);
-    fk_json_k(w, "completeness");
-    fk_render_completeness(w, &facts);
-}
-
 static int series_spec(struct fk_api_call *c, struct fk_series_spec *s, struct fk_err *err)
 {
     static const char *const words[] = {"auto", "sum", "rate", "avg", NULL};
@@ -67,7 +51,7 @@ int fk_api_series(struct fk_api_call *c, struct fk_err *err)
         return r;
     struct fk_json w;
     fk_call_json(c, &w);
-    put_type(&w, &type);
+    fk_json_type_facts(&w, &type);
     fk_json_k(&w, "step_ns");
     fk_json_i64(&w, series.step_ns);
     fk_json_k(&w, "aggregation");
@@ -81,7 +65,7 @@ int fk_api_series(struct fk_api_call *c, struct fk_err *err)
         fk_json_k(&w, "groups_left_out");
         fk_json_u64(&w, series.all - series.n);
     }
-    put_facts(c, &w, q);
+    fk_json_completeness(c, &w, q);
     return fk_call_json_end(c, &w, err);
 }
 
@@ -104,7 +88,7 @@ int fk_api_heatmap(struct fk_api_call *c, struct fk_err *err)
         return r;
     struct fk_json w;
     fk_call_json(c, &w);
-    put_type(&w, &type);
+    fk_json_type_facts(&w, &type);
     fk_json_k(&w, "x_start");
     fk_json_time(&w, map.x_start_ns);
     fk_json_k(&w, "x_step_ns");
@@ -113,18 +97,7 @@ int fk_api_heatmap(struct fk_api_call *c, struct fk_err *err)
     fk_json_f64(&w, map.y_min);
     fk_json_k(&w, "y_step");
     fk_json_f64(&w, map.y_step);
-    fk_json_k(&w, "counts");
-    fk_json_array(&w);
-    for (size_t i = 0; i < map.n; i++) {
-        fk_json_array(&w);
-        fk_json_u64(&w, map.cell[i].x);
-        fk_json_u64(&w, map.cell[i].y);
-        fk_json_u64(&w, map.cell[i].n);
-        fk_json_array_end(&w);
-    }
-    fk_json_array_end(&w);
-    fk_json_k(&w, "max");
-    fk_json_u64(&w, map.max);
-    put_facts(c, &w, q);
+    fk_json_cells(&w, &map);
+    fk_json_completeness(c, &w, q);
     return fk_call_json_end(c, &w, err);
 }

@@ -117,3 +117,35 @@ int fk_call_json_end(struct fk_api_call *c, struct fk_json *w, struct fk_err *er
         fk_buf_byte(&c->body, '\n');
     return r;
 }
+
+void fk_json_type_facts(struct fk_json *w, const struct fk_type_facts *t)
+{
+    fk_json_k(w, "type");
+    fk_json_str(w, t->id);
+    fk_json_k(w, "unit");
+    fk_json_str(w, t->unit);
+}
+
+void fk_json_completeness(struct fk_api_call *c, struct fk_json *w, const struct fk_query *q)
+{
+    struct fk_render_facts facts;
+    fk_call_facts(c, q, &facts);
+    fk_json_k(w, "completeness");
+    fk_render_completeness(w, &facts);
+}
+
+void fk_json_cells(struct fk_json *w, const struct fk_heatmap *map)
+{
+    fk_json_k(w, "counts");
+    fk_json_array(w);
+    for (size_t i = 0; i < map->n; i++) {
+        fk_json_array(w);
+        fk_json_u64(w, map->cell[i].x);
+        fk_json_u64(w, map->cell[i].y);
+        fk_json_u64(w, map->cell[i].n);
+        fk_json_array_end(w);
+    }
+    fk_json_array_end(w);
+    fk_json_k(w, "max");
+    fk_json_u64(w, map->max);
+}

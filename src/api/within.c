@@ -2,22 +2,6 @@
 // Answers about the time within profiles: the timeline and the grid of seconds.
 #include "api/api_int.h"
 
-static void put_type(struct fk_json *w, const struct fk_type_facts *t)
-{
-    fk_json_k(w, "type");
-    fk_json_str(w, t->id);
-    fk_json_k(w, "unit");
-    fk_json_str(w, t->unit);
-}
-
-static void put_facts(struct fk_api_call *c, struct fk_json *w, const struct fk_query *q)
-{
-    struct fk_render_facts facts;
-    fk_call_facts(c, q, &facts);
-    fk_json_k(w, "completeness");
-    fk_render_completeness(w, &facts);
-}
-
 static int read_window(struct fk_api_call *c, struct fk_timeline_spec *s, struct fk_query **ret,
                        struct fk_type_facts *type, struct fk_err *err)
 {
@@ -78,7 +62,7 @@ int fk_api_timeline(struct fk_api_call *c, struct fk_err *err)
         return r;
     struct fk_json w;
     fk_call_json(c, &w);
-    put_type(&w, &type);
+    fk_json_type_facts(&w, &type);
     fk_json_k(&w, "begin");
     fk_json_time(&w, t.begin_ns);
     fk_json_k(&w, "end");
@@ -107,7 +91,7 @@ int fk_api_timeline(struct fk_api_call *c, struct fk_err *err)
     fk_json_array_end(&w);
     fk_json_k(&w, "lanes_left_out");
     fk_json_u64(&w, t.all - t.n);
-    put_facts(c, &w, q);
+    fk_json_completeness(c, &w, q);
     return fk_call_json_end(c, &w, err);
 }
 
@@ -122,25 +106,14 @@ int fk_api_subsecond(struct fk_api_call *c, struct fk_err *err)
         return r;
     struct fk_json w;
     fk_call_json(c, &w);
-    put_type(&w, &type);
+    fk_json_type_facts(&w, &type);
     fk_json_k(&w, "x_start");
     fk_json_time(&w, map.x_start_ns);
     fk_json_k(&w, "x_step_ns");
     fk_json_i64(&w, map.x_step_ns);
     fk_json_k(&w, "y_step_ns");
     fk_json_i64(&w, (int64_t)map.y_step);
-    fk_json_k(&w, "counts");
-    fk_json_array(&w);
-    for (size_t i = 0; i < map.n; i++) {
-        fk_json_array(&w);
-        fk_json_u64(&w, map.cell[i].x);
-        fk_json_u64(&w, map.cell[i].y);
-        fk_json_u64(&w, map.cell[i].n);
-        fk_json_array_end(&w);
-    }
-    fk_json_array_end(&w);
-    fk_json_k(&w, "max");
-    fk_json_u64(&w, map.max);
-    put_facts(c, &w, q);
+    fk_json_cells(&w, &map);
+    fk_json_completeness(c, &w, q);
     return fk_call_json_end(c, &w, err);
 }
