@@ -155,7 +155,8 @@ static int add_event(struct jfr_chunk *k, uint64_t id, enum jfr_event event, str
     size_t cap = k->events_cap;
     struct jfr_type *v =
         fk_arena_grow(k->arena, k->event, k->n_events, &cap, (size_t)k->n_events + 1, sizeof(*v));
-    if (!v || fk_map_add(&k->event_index, fk_hash_u64(id), k->n_events))
+    if (!v || (!jfr_find_event(k, id) && // of equal ids the first is found
+               fk_map_add(&k->event_index, fk_hash_u64(id), k->n_events)))
         return -FK_E_NOMEM;
     k->event = v;
     k->events_cap = (uint32_t)cap;

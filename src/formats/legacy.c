@@ -3,6 +3,9 @@
 #include "formats/legacy_int.h"
 
 #include <math.h>
+#include <stdlib.h>
+
+#define OVERLAPS 64
 
 int fk_legacy_begin(struct fk_legacy *l, const struct fk_decoding *d, struct fk_err *err)
 {
@@ -164,6 +167,38 @@ static uint32_t symbol_of(const struct fk_legacy *l, uint64_t address)
     return FK_NONE;
 }
 
+static int by_start(const void *pa, const void *pb)
+{
+    const struct fk_legacy_region *a = pa, *b = pb;
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    return a->mapping < b->mapping ? -1 : a->mapping > b->mapping;
+}
+
+// The region around the address, the one that the file names first. Regions do not overlap but in
+// lists that say them twice: it is among the few that start nearest below.
+static const struct fk_legacy_region *region_of(struct fk_legacy *l, uint64_t address)
+{
+    const struct fk_legacy_region *best = NULL;
+    size_t low = 0, high = l->region.n;
+    if (l->sorted != l->region.n)
+        qsort(l->region.v, l->region.n, sizeof(*l->region.v), by_start);
+    l->sorted = l->region.n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (l->region.v[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (size_t i = low; i > 0 && low - i < OVERLAPS; i--) {
+        const struct fk_legacy_region *r = &l->region.v[i - 1];
+        if (address < r->limit && (!best || r->mapping < best->mapping))
+            best = r;
+    }
+    return best;
+}
+
 // A symbol is said of the address as written or of one less.
 static int make_location(struct fk_legacy *l, uint64_t address, uint64_t less, uint32_t *ret,
                          struct fk_err *err)
@@ -178,13 +213,10 @@ static int make_location(struct fk_legacy *l, uint64_t address, uint64_t less, u
         f[n++] = (struct fk_named){
             .name = l->symbol.v[i].name, .file = l->symbol.v[i].file, .line = l->symbol.v[i].line};
     f[0].address = address - less;
-    for (size_t i = 0; i < l->region.n; i++) {
-        const struct fk_legacy_region *r = &l->region.v[i];
-        if (f[0].address >= r->start && f[0].address < r->limit) {
-            f[0].mapping = &r->mapping;
-            f[0].address = f[0].address - r->start + r->offset;
-            break;
-        }
+    const struct fk_legacy_region *r = region_of(l, f[0].address);
+    if (r) {
+        f[0].mapping = &r->mapping;
+        f[0].address = f[0].address - r->start + r->offset;
     }
     return fk_stacks_inlined(&l->s, f, FK_MAX(n, 1u), ret, err);
 }

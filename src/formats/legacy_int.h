@@ -23,6 +23,7 @@ struct fk_legacy {
     const struct fk_decoding *d;
     struct fk_stacks s;
     FK_VEC(struct fk_legacy_region) region;
+    size_t sorted;                          // of them: by start
     FK_VEC(struct fk_legacy_symbol) symbol; // of one address: neighbours, innermost first
     struct fk_map symbols;                  // address -> the first
     FK_VEC(uint64_t) addr;                  // of the stack being read, leaf first

@@ -68,6 +68,8 @@ int fk_lines_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_
 
 // ---- trie and tree ----
 
+#define MAX_LEVELS (1 << 20) // far beyond what stacks keep; a level takes memory
+
 struct level {
     uint64_t left; // children to come
     size_t key;    // trie: bytes of the key up to and with this node
@@ -137,6 +139,9 @@ static int emit_trie(struct walk *w, uint64_t value, struct fk_err *err)
 static int read_node(struct walk *w, struct fk_err *err)
 {
     uint64_t n, value, children;
+    if (w->level.n == MAX_LEVELS)
+        return fk_fail(err, FK_E_FORMAT, "%s: nodes lie over %d deep", w->trie ? "trie" : "tree",
+                       MAX_LEVELS);
     if (fk_cur_varint(&w->c, &n) || n > fk_cur_left(&w->c))
         return broken(w, err);
     struct fk_str name = fk_str_make(w->c.p, (size_t)n);

@@ -81,6 +81,8 @@ static int read_file(struct android *x, struct fk_cur c, struct fk_err *err)
     f.n = x->symbol.n - f.symbols;
     if (more < 0)
         return broken(x, c.p, err);
+    if (find_file(x, f.id)) // the first holds
+        return 0;
     return fk_map_add(&x->files, fk_hash_u64(f.id), (uint32_t)x->file.n) || fk_vec_push(&x->file, f)
                ? fk_decoding_nomem(x->d, err)
                : 0;
@@ -101,6 +103,8 @@ static int read_thread(struct android *x, struct fk_cur c, struct fk_err *err)
     }
     if (more < 0)
         return broken(x, c.p, err);
+    if (find_thread(x, t.tid))
+        return 0;
     return fk_map_add(&x->threads, fk_hash_u64(t.tid), (uint32_t)x->thread.n) ||
                    fk_vec_push(&x->thread, t)
                ? fk_decoding_nomem(x->d, err)

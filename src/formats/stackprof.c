@@ -18,6 +18,15 @@ struct ruby {
     uint64_t missing;
 };
 
+static uint32_t find_frame(const struct ruby *x, int64_t id)
+{
+    uint64_t h = fk_hash_u64((uint64_t)id);
+    for (uint32_t at = fk_map_first(&x->ids, h); at != FK_NONE; at = fk_map_next(&x->ids, h, at))
+        if (x->id.v[fk_map_id(&x->ids, at)] == id)
+            return x->location.v[fk_map_id(&x->ids, at)];
+    return FK_NONE;
+}
+
 static int read_frame(struct ruby *x, const struct fk_json_tok *key, const struct fk_jval *frame,
                       struct fk_err *err)
 {
@@ -38,7 +47,8 @@ static int read_frame(struct ruby *x, const struct fk_json_tok *key, const struc
     rc = fk_stacks_location(&x->s, &f, &location, err);
     if (rc)
         return rc;
-    return fk_map_add(&x->ids, fk_hash_u64((uint64_t)id), (uint32_t)x->id.n) ||
+    bool known = find_frame(x, id) != FK_NONE; // the first holds
+    return (!known && fk_map_add(&x->ids, fk_hash_u64((uint64_t)id), (uint32_t)x->id.n)) ||
                    fk_vec_push(&x->id, id) || fk_vec_push(&x->location, location) ||
                    fk_vec_push(&x->self, fk_jval_i64(&m[3], 0))
                ? fk_decoding_nomem(x->d, err)
@@ -56,15 +66,6 @@ static int read_frames(struct ruby *x, const struct fk_jval *frames, struct fk_e
         if (more < 0 || (rc = read_frame(x, &key, &frame, err)))
             return more < 0 ? more : rc;
     return 0;
-}
-
-static uint32_t find_frame(const struct ruby *x, int64_t id)
-{
-    uint64_t h = fk_hash_u64((uint64_t)id);
-    for (uint32_t at = fk_map_first(&x->ids, h); at != FK_NONE; at = fk_map_next(&x->ids, h, at))
-        if (x->id.v[fk_map_id(&x->ids, at)] == id)
-            return x->location.v[fk_map_id(&x->ids, at)];
-    return FK_NONE;
 }
 
 static int put_row(struct ruby *x, uint32_t stack, int64_t count, int64_t time, struct fk_err *err)

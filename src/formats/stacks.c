@@ -18,6 +18,7 @@ void fk_stacks_end(struct fk_stacks *s)
 {
     fk_builder_free(s->b);
     fk_vec_free(&s->scratch);
+    fk_vec_free(&s->repeats);
     s->b = NULL;
 }
 
@@ -43,14 +44,15 @@ int fk_stacks_mapping(struct fk_stacks *s, struct fk_str file, struct fk_placeme
     int rc = fk_dict_string(s->dict, file, &m.file);
     if (!rc)
         rc = fk_dict_mapping(s->dict, &m, &id);
-    while (!rc && id < s->n_mappings && place.limit) { // mapped twice
-        m.ordinal++;
+    if (!rc && id < s->repeats.n && place.limit) { // mapped again
+        m.ordinal = ++s->repeats.v[id];
         rc = fk_dict_mapping(s->dict, &m, &id);
     }
-    if (!rc && id >= s->n_mappings) { // seen for the first time
+    if (!rc && id >= s->repeats.n) { // seen for the first time
         place.mapping = id;
-        rc = fk_builder_mapping(s->b, &place);
-        s->n_mappings += rc == 0;
+        rc = fk_vec_push(&s->repeats, 0);
+        if (!rc)
+            rc = fk_builder_mapping(s->b, &place);
     }
     if (rc)
         return fk_stacks_fail(s, rc, err);
@@ -126,6 +128,7 @@ int fk_stacks_close(struct fk_stacks *s, uint32_t *ret, struct fk_err *err)
 
 int fk_stacks_folded(struct fk_stacks *s, struct fk_str stack, uint32_t *ret, struct fk_err *err)
 {
+    uint64_t most = s->d->opts->limits->stack_depth + 1; // one more shows that it is cut
     s->scratch.n = 0;
     for (;;) {
         ptrdiff_t at = fk_str_rchr(stack, ';');
@@ -138,7 +141,7 @@ int fk_stacks_folded(struct fk_stacks *s, struct fk_str stack, uint32_t *ret, st
             rc = fk_stacks_push(s, location, err);
         if (rc)
             return rc;
-        if (at < 0)
+        if (at < 0 || s->scratch.n >= most)
             return fk_stacks_close(s, ret, err);
         stack = fk_str_head(stack, (size_t)at);
     }

@@ -25,7 +25,8 @@ struct fk_stacks {
     struct fk_dict *dict;
     FK_VEC(uint32_t) scratch; // frames of the stack being made, leaf first
     struct fk_attr attr[FK_STACKS_ATTRS];
-    uint32_t n_attrs, n_mappings, n_types;
+    uint32_t n_attrs, n_types;
+    FK_VEC(uint32_t) repeats; // of each mapping: how often it came again at another place
     uint64_t cut, rows, made;
     int64_t first_ns, last_ns; // of the times given so far, FK_NO_TIME none
     bool nomem;                // a text could not be had: fk_stacks_finish fails

@@ -99,6 +99,10 @@ static void stackprof(void **state)
                    "{} samples/count wall/nanoseconds\nA#f 2 20000\n");
     expect_decoded(FK_FORMAT_STACKPROF, FK_S("{\"mode\":\"custom\",\"interval\":1," FRAMES "}"),
                    "{} samples/count\nA#f 2\n");
+    expect_decoded(FK_FORMAT_STACKPROF, // of one id the first holds
+                   FK_S("{\"mode\":\"object\",\"interval\":1,\"frames\":{\"1\":{\"name\":\"a\"},"
+                        "\"1\":{\"name\":\"b\"}},\"raw\":[1,1,3]}"),
+                   "{} alloc_objects/count\na 3\n");
     expect_refused(FK_FORMAT_UNKNOWN, FK_S("\x04\x08{\x06"), FK_E_UNSUPPORTED, "--json");
     expect_refused(FK_FORMAT_STACKPROF, FK_S("{}"), FK_E_FORMAT, "mode");
     expect_refused(FK_FORMAT_STACKPROF, FK_S("{\"mode\":\"cpu\",\"frames\":{\"x\":{}}}"),

@@ -84,6 +84,40 @@ static void contention(void **state)
         "{} inuse_objects/count inuse_space/bytes\nf 524 524788\n");
 }
 
+// Of regions that overlap the first one holds; a region that is mapped again is another mapping.
+// And many of them cost no more than they are: each address is looked up.
+static void many_mappings(void **state)
+{
+    (void)state;
+    struct decoded d;
+    FK_AUTO_BUF b;
+    fk_buf_init(&b, 0);
+    const uint64_t n = 100000;
+    assert_int_equal(
+        decode(&d, FK_FORMAT_LEGACY_TEXT,
+               FK_S("heap profile: 1: 1 [1: 1] @ heapprofile\n1: 1 [1: 1] @ 0x1801 0x2801\n"
+                    "MAPPED_LIBRARIES:\n2000-3000 r-xp 0 0:0 0 /b\n1000-4000 r-xp 0 0:0 0 /a\n"
+                    "1000-2000 r-xp 0 0:0 0 /a\n")),
+        0);
+    assert_true(fk_str_eq(fk_buf_view(&d.text),
+                          FK_S("{} inuse_objects/count inuse_space/bytes\n0x800;0x800 1 1\n")));
+    assert_int_equal(d.last.n_placements, 3);
+    assert_int_equal(d.last.sym.mapping[d.last.placement[1].mapping].ordinal, 0);
+    assert_int_equal(d.last.sym.mapping[d.last.placement[2].mapping].ordinal, 1);
+    decoded_free(&d);
+    fk_buf_cstr(&b, "heap profile: 1: 1 [1: 1] @ heapprofile\n");
+    for (uint64_t i = 1; i <= n; i++)
+        fk_buf_printf(&b, "1: 1 [1: 1] @ 0x%llx\n", (unsigned long long)(i * 4096 + 9));
+    fk_buf_cstr(&b, "MAPPED_LIBRARIES:\n");
+    for (uint64_t i = 1; i <= n; i++)
+        fk_buf_printf(&b, "%llx-%llx r-xp 0 0:0 0 /a\n", (unsigned long long)(i * 4096),
+                      (unsigned long long)(i * 4096 + 4096));
+    assert_int_equal(decode(&d, FK_FORMAT_LEGACY_TEXT, fk_buf_view(&b)), 0);
+    assert_int_equal(d.last.n_placements, n);
+    assert_int_equal(d.last.n_rows, n);
+    decoded_free(&d);
+}
+
 static void counts_and_threads(void **state)
 {
     (void)state;
@@ -218,6 +252,7 @@ int main(void)
         cmocka_unit_test(heap),
         cmocka_unit_test(jemalloc),
         cmocka_unit_test(contention),
+        cmocka_unit_test(many_mappings),
         cmocka_unit_test(counts_and_threads),
         cmocka_unit_test(goroutines),
         cmocka_unit_test(gperftools),

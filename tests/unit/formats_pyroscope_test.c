@@ -72,6 +72,31 @@ static void types_and_limits_of_the_request(void **state)
     decoded_free(&d);
 }
 
+static void far_too_deep(void **state)
+{
+    (void)state;
+    struct decoded d;
+    FK_AUTO_BUF b;
+    fk_buf_init(&b, 0);
+    for (int i = 0; i < 1100000; i++)
+        fk_buf_put(&b, "\0\0\1", 3);
+    fk_buf_put(&b, "\1a\1\0", 4);
+    expect_refused(FK_FORMAT_TREE, fk_buf_view(&b), FK_E_FORMAT, "deep");
+    expect_refused(FK_FORMAT_TRIE, fk_buf_view(&b), FK_E_FORMAT, "deep");
+    fk_buf_clear(&b); // a line is read from its leaf, and no further than stacks go
+    for (int i = 0; i < 3000000; i++)
+        fk_buf_byte(&b, ';');
+    fk_buf_cstr(&b, "leaf\n");
+    struct fk_limits l = fk_limits_default();
+    struct fk_decode_opts o = fk_decode_opts_push(&l);
+    assert_int_equal(decode_with(&d, FK_FORMAT_LINES, fk_buf_view(&b), &o), 0);
+    assert_true(d.last.truncated);
+    assert_int_equal(d.last.sym.stack_begin[d.last.stack[0] + 1] -
+                         d.last.sym.stack_begin[d.last.stack[0]],
+                     l.stack_depth);
+    decoded_free(&d);
+}
+
 static void survives_lack_of_memory(void **state)
 {
     (void)state;
@@ -83,11 +108,9 @@ static void survives_lack_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines),
-        cmocka_unit_test(trie),
-        cmocka_unit_test(tree),
-        cmocka_unit_test(types_and_limits_of_the_request),
-        cmocka_unit_test(survives_lack_of_memory),
+        cmocka_unit_test(lines),        cmocka_unit_test(trie),
+        cmocka_unit_test(tree),         cmocka_unit_test(types_and_limits_of_the_request),
+        cmocka_unit_test(far_too_deep), cmocka_unit_test(survives_lack_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

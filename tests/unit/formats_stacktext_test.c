@@ -180,7 +180,29 @@ static void put_trace(struct fk_buf *to)
     fk_pb_bytes(&m, 3, FK_S("main"));
     fk_pb_end(&m, record);
     put_record(to, &m);
+    record = fk_pb_begin(&m, 4); // said again: the first holds
+    fk_pb_u64(&m, 1, 11);
+    fk_pb_bytes(&m, 3, FK_S("other"));
+    fk_pb_end(&m, record);
+    put_record(to, &m);
     fk_buf_le32(to, 0);
+}
+
+// The same thread and file said over and over must not be searched through each time.
+static void simpleperf_repeats(void **state)
+{
+    (void)state;
+    struct decoded d;
+    FK_AUTO_BUF b;
+    fk_buf_init(&b, 0);
+    fk_buf_put(&b, "SIMPLEPERF\1\0", 12);
+    for (int i = 0; i < 400000; i++)
+        fk_buf_put(&b, i % 2 ? "\2\0\0\0\x22\0" : "\2\0\0\0\x1a\0", 6);
+    put_sample(&b, 5, 0, 0);
+    fk_buf_le32(&b, 0);
+    assert_int_equal(decode(&d, FK_FORMAT_SIMPLEPERF, fk_buf_view(&b)), 0);
+    assert_int_equal(d.last.n_rows, 1);
+    decoded_free(&d);
 }
 
 static void simpleperf(void **state)
@@ -205,8 +227,10 @@ static void simpleperf(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bpftrace),    cmocka_unit_test(dtrace),    cmocka_unit_test(macos_sample),
-        cmocka_unit_test(instruments), cmocka_unit_test(callgrind), cmocka_unit_test(simpleperf),
+        cmocka_unit_test(bpftrace),           cmocka_unit_test(dtrace),
+        cmocka_unit_test(macos_sample),       cmocka_unit_test(instruments),
+        cmocka_unit_test(callgrind),          cmocka_unit_test(simpleperf),
+        cmocka_unit_test(simpleperf_repeats),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
