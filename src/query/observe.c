@@ -18,6 +18,7 @@ void fk_observed_free(struct fk_observed *o)
 {
     fk_vec_free(&o->v);
     fk_vec_free(&o->lanes);
+    fk_map_free(&o->lane_index);
 }
 
 // ---- lanes ----
@@ -41,15 +42,18 @@ static struct fk_str thread_of(struct fk_query *q, const struct fk_symbols *s, u
 static int add_lane(struct fk_observed *o, struct fk_str thread, const struct fk_labels *labels,
                     uint32_t *ret, struct fk_err *err)
 {
-    for (size_t i = 0; i < o->lanes.n; i++)
-        if (fk_str_eq(o->lanes.v[i].thread, thread) &&
-            fk_labels_eq(&o->lanes.v[i].labels, labels)) {
-            *ret = (uint32_t)i;
+    uint64_t h = fk_hash_u64(fk_hash_str(thread) * 31 + fk_labels_hash(labels));
+    for (uint32_t at = fk_map_first(&o->lane_index, h); at != FK_NONE;
+         at = fk_map_next(&o->lane_index, h, at)) {
+        const struct fk_lane_key *k = &o->lanes.v[fk_map_id(&o->lane_index, at)];
+        if (fk_str_eq(k->thread, thread) && fk_labels_eq(&k->labels, labels)) {
+            *ret = fk_map_id(&o->lane_index, at);
             return 0;
         }
+    }
     struct fk_lane_key key = {.thread = fk_arena_str(&o->q->arena, thread)};
     if (!key.thread.p || fk_labels_copy(&o->q->arena, labels, &key.labels, err) ||
-        fk_vec_push(&o->lanes, key))
+        fk_map_add(&o->lane_index, h, (uint32_t)o->lanes.n) || fk_vec_push(&o->lanes, key))
         return fk_fail_nomem(err);
     *ret = (uint32_t)(o->lanes.n - 1);
     return 0;

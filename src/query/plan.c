@@ -136,6 +136,15 @@ void fk_query_completeness(const struct fk_query *q, struct fk_completeness *ret
                                     .unsymbolized_share = q->unsymbolized_share,
                                     .n_warnings = q->n_warnings};
     memcpy(ret->warning, q->warning, sizeof(ret->warning));
+    // What is asked for by name and not there must not go unnoticed.
+    uint64_t asked = 0;
+    for (size_t i = 0; i < q->spec.n_ids; i++)
+        asked += i == 0 || fk_id_cmp(q->ids[i], q->ids[i - 1]) != 0;
+    if (q->rows < asked && ret->n_warnings < FK_COUNTOF(ret->warning))
+        ret->warning[ret->n_warnings++] = FK_S(
+            "some of the profiles named by id are missing here: they are not there (any more), "
+            "lack this type or these attributes, or are only looked at (store=false), which "
+            "is never merged with what is stored");
 }
 
 static uint64_t hash_texts(uint64_t h, const struct fk_str *v, size_t n)

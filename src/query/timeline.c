@@ -173,6 +173,8 @@ static void choose_window(const struct fk_observed *o, const struct fk_timeline_
     t->end_ns = FK_MAX(t->end_ns, fk_wrap_add(t->begin_ns, 1));
     uint64_t range = (uint64_t)t->end_ns - (uint64_t)t->begin_ns;
     t->width = spec->width ? spec->width : 1000;
+    if (range > (uint64_t)INT64_MAX) // a step has a sign bit less than centuries may have
+        t->width = FK_MAX(t->width, 4u);
     t->step_ns = (int64_t)FK_MAX(range / t->width + (range % t->width != 0), (uint64_t)1);
 }
 

@@ -25,6 +25,7 @@ struct fk_observed {
     struct fk_tree *tree; // of the paths; want_nodes
     FK_VEC(struct fk_observation) v;
     FK_VEC(struct fk_lane_key) lanes; // strings in the query's arena
+    struct fk_map lane_index;         // thread and labels -> lane
     int64_t period_ns;                // the longest; 0: not known
     uint64_t profiles, timed;         // seen, and those with times inside
 };

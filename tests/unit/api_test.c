@@ -524,6 +524,17 @@ static void what_is_not_stored_can_be_looked_at(void **state)
         assert_int_equal(a.status, 200);
         fk_buf_free(&a.body);
     }
+    print(target, sizeof(target), "/api/v1/top?id=%s&id=%s", id, w->id); // never without a word
+    a = ask(w, "GET", target, FK_S(""));
+    assert_int_equal(a.status, 200);
+    fk_buf_byte(&a.body, 0);
+    assert_non_null(strstr(a.body.p, "some of the profiles named by id are missing"));
+    fk_buf_free(&a.body);
+    print(target, sizeof(target), "/api/v1/top?id=%s&id=%s", w->id, w->id);
+    a = ask(w, "GET", target, FK_S(""));
+    fk_buf_byte(&a.body, 0);
+    assert_null(strstr(a.body.p, "are missing"));
+    fk_buf_free(&a.body);
     print(target, sizeof(target), "/api/v1/diff?left_id=%s&right_id=%s", id, w->id);
     a = ask(w, "GET", target, FK_S(""));
     assert_int_equal(a.status, 200);

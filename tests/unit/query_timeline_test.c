@@ -228,6 +228,58 @@ static void test_seconds(void **state)
     fk_query_free(q);
 }
 
+static void test_windows_of_centuries(void **state)
+{
+    struct world *w = *state;
+    struct fk_query *q = query(w, &w->timed);
+    struct fk_timeline t;
+    struct fk_err err = {0};
+    struct fk_timeline_spec s = {
+        .begin_ns = INT64_MIN + 1, .end_ns = INT64_MAX - 1, .width = 1, .max_lanes = 9};
+    fk_test_ok(fk_query_timeline(q, &s, &t, &err), &err);
+    assert_true(t.step_ns > 0);
+    assert_int_equal(t.samples, 5);
+    assert_int_equal(t.n, 2);
+    for (size_t i = 0; i < t.lane[0].n; i++)
+        assert_true(t.lane[0].span[i].begin < t.lane[0].span[i].end &&
+                    t.lane[0].span[i].end <= t.width);
+    fk_query_free(q);
+}
+
+// Each sample on a thread of its own: must take as long as as many on one, not the square of it.
+static void test_many_threads(void **state)
+{
+    struct world *w = *state;
+    const uint32_t n = 150000;
+    FK_AUTO_ARENA a;
+    struct fk_profile p;
+    struct fk_entry e;
+    struct fk_id id;
+    struct fk_timeline t;
+    struct fk_err err = {0};
+    fk_arena_init(&a, 0);
+    struct fk_builder *b = fk_builder_new(&a, n, "");
+    struct fk_dict *d = fk_builder_dict(b);
+    assert_int_equal(fk_builder_type(b, FK_S("cpu"), FK_S("nanoseconds"), FK_KIND_DELTA), 0);
+    uint32_t at = stack(d, "main", "a");
+    for (uint32_t i = 0; i < n; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "t%u", i);
+        sample(b, at, thread(d, name), (const int[]){(int)(i % 1000)}, 1);
+    }
+    fk_test_ok(fk_builder_finish(b, &p, &err), &err);
+    fk_gen_entry(&p, "threads", 0, BEGIN, &a, &e);
+    e.flags |= FK_ENTRY_HAS_TIME;
+    fk_test_ok(fk_store_append_wait(w->store, FK_S(FK_TENANT_DEFAULT), &e, &p, &id, &err), &err);
+    fk_builder_free(b);
+    struct fk_query *q = query(w, &id);
+    struct fk_timeline_spec s = {.begin_ns = INT64_MIN, .end_ns = INT64_MAX, .max_lanes = 3};
+    fk_test_ok(fk_query_timeline(q, &s, &t, &err), &err);
+    assert_int_equal(t.all, n);
+    assert_int_equal(t.n, 3);
+    fk_query_free(q);
+}
+
 static void test_without_times(void **state)
 {
     struct world *w = *state;
@@ -268,6 +320,8 @@ int main(void)
         cmocka_unit_test(test_spans_and_gaps),
         cmocka_unit_test(test_whole_and_lanes),
         cmocka_unit_test(test_seconds),
+        cmocka_unit_test(test_windows_of_centuries),
+        cmocka_unit_test(test_many_threads),
         cmocka_unit_test(test_without_times),
         cmocka_unit_test(test_lack_of_memory),
     };
