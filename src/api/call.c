@@ -108,7 +108,7 @@ void fk_call_run(struct fk_api_call *c)
     if (c->fail_status && (err.code == FK_E_FORMAT || err.code == FK_E_INVALID))
         c->status = c->fail_status;
     if (c->endpoint->flags & FK_API_INGEST)
-        fk_rejects_note(c, &err);
+        fk_rejects_note(c, &err, 1);
     else
         c->api->query_errors++;
     if (c->status >= 500)

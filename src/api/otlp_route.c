@@ -3,6 +3,7 @@
 // out, whatever carried them), the rest is OTLP over HTTP around it
 // (opentelemetry.io/docs/specs/otlp, "OTLP/HTTP"). A profile that is refused does not keep the
 // others from being stored: the answer then has partial_success.
+#include "api/rejects_int.h"
 #include "api/seen_int.h"
 #include "rpc/rpc.h"
 
@@ -114,7 +115,7 @@ static struct fk_str explain(struct fk_api_call *c, const struct fk_store_ask *a
                              const struct fk_receipt *r)
 {
     FK_AUTO_BUF b;
-    fk_buf_init(&b, 2000);
+    fk_buf_init(&b, 8000); // more than all reasons take
     if (ask->refused)
         fk_buf_printf(&b, "%s", ask->first_refusal.msg);
     for (uint32_t i = 0; i < r->report.n; i++) {
@@ -172,6 +173,8 @@ int fk_otlp_export(struct fk_api_call *c, struct fk_str message, bool json, stru
         *err = ask.first_refusal;
         return -err->code;
     }
+    if (ask.refused)
+        fk_rejects_note(c, &ask.first_refusal, ask.refused);
     struct partial p = {(int64_t)ask.refused, explain(c, &ask, &receipt)};
     put_response(&p, json, to);
     return 0;

@@ -80,18 +80,18 @@ static const char *word_of(int code)
     return code > 0 && i < FK_COUNTOF(words) && words[i] ? words[i] : "failure";
 }
 
-void fk_rejects_note(struct fk_api_call *c, const struct fk_err *err)
+void fk_rejects_note(struct fk_api_call *c, const struct fk_err *err, uint64_t n)
 {
     struct fk_api_rejects *x = c->api->rejects;
     fk_mutex_lock(&x->lock);
     struct reject *r = begin(c, x);
     const char *what = err->flag[0] ? err->flag : err->param;
-    r->status = c->status;
-    r->count = 1;
+    r->status = c->status < 400 ? 0 : c->status;
+    r->count = n;
     snprintf(r->reason, sizeof(r->reason), "%s%s%.60s", word_of(err->code), what[0] ? " " : "",
              what);
     snprintf(r->detail, sizeof(r->detail), "%s", err->msg);
-    count(x, r->reason, 1);
+    count(x, r->reason, n);
     fk_mutex_unlock(&x->lock);
 }
 

@@ -52,7 +52,7 @@ void fk_seen_free(struct fk_api_seen *s)
 
 static uint32_t bucket_of(const struct fk_seen_key *k)
 {
-    return (uint32_t)(k->a % BUCKETS);
+    return (uint32_t)((k->a ^ k->b) % BUCKETS); // profiles of one push differ in b only
 }
 
 static struct entry *find(struct fk_api_seen *s, const struct fk_seen_key *k)

@@ -140,6 +140,13 @@ static void what_is_refused_is_told(void **state)
     fk_buf_init(&b, 0);
     expect(w, JSON, json(&b, mixed, 3), 200, "{\"partialSuccess\":{\"rejectedProfiles\":\"1\"");
     assert_int_equal(entries(w), 2);
+    struct fk_api_answer list;
+    fk_api_local(w->api, &(struct fk_api_ask){.method = "GET", .target = FK_S("/api/v1/rejects")},
+                 &list);
+    fk_buf_byte(&list.body, 0); // also where others of the request are stored
+    assert_non_null(strstr(list.body.p, "\"status\":0"));
+    assert_non_null(strstr(list.body.p, "not valid UTF-8"));
+    fk_buf_free(&list.body);
     expect(w, JSON, json(&b, mixed + 1, 1), 400, "not valid UTF-8"); // nothing is left
     expect(w, JSON, json(&b, dropped, 1), 200,
            "{\"partialSuccess\":{\"errorMessage\":\"sample without values and timestamps (2)");
