@@ -216,7 +216,7 @@ static int put_thread(struct writer *x, size_t lane)
                                           "endTime", "phase", "category"};
     const struct fk_lane_who *who = &x->lanes.who.v[lane];
     struct fk_json *w = &x->w;
-    int64_t tid;
+    int64_t tid = 0;
     fk_json_object(w);
     key_str(w, "processType", FK_S("default"));
     key_str(w, "processName", x->title);
