@@ -285,7 +285,7 @@ static void report(struct scope *x)
 static int64_t duration_of(const struct scope *x, const struct fk_jval *m, int64_t known)
 {
     int64_t start = fk_jval_scaled(&m[START], x->unit->scale),
-            end = fk_jval_scaled(&m[STOP], x->unit->scale), range;
+            end = fk_jval_scaled(&m[STOP], x->unit->scale), range = 0;
     bool bad = !x->unit->time || start == FK_NO_TIME || end == FK_NO_TIME ||
                __builtin_sub_overflow(end, start, &range);
     return bad ? known : FK_MAX(range, known);
