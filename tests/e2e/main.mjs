@@ -162,7 +162,7 @@ async function oneProfile() {
 async function exports(entry) {
     await h.goto(page, `/profile?id=${entry.id}&type=${type}&tab=table`);
     const files = {};
-    for (const format of ['pprof', 'folded', 'flamebearer', 'top.csv', 'top.json']) {
+    for (const format of ['pprof', 'folded', 'flamebearer', 'top.csv', 'top.json', 'html', 'svg', 'speedscope', 'dot', 'otlp', 'original']) {
         await page.click('button[aria-label=Export]');
         const [download] = await Promise.all([page.waitForEvent('download'), page.click(`[data-format="${format}"]`)]);
         files[format] = fs.readFileSync(await download.path());
@@ -171,6 +171,8 @@ async function exports(entry) {
     }
     const folded = Object.fromEntries(files.folded.toString().trim().split('\n').map((l) => [l.slice(0, l.lastIndexOf(' ')), Number(l.slice(l.lastIndexOf(' ') + 1))]));
     assert.deepEqual(folded, stacksOf(entry.i));
+    assert.equal(files.original.toString().trim().split('\n').length, Object.keys(stacksOf(entry.i)).length, 'the bytes that were uploaded');
+    for (const format of ['html', 'svg', 'speedscope', 'dot']) assert.match(files[format].toString(), /encoding\/json\.Marshal/, format);
     assert.match(files['top.csv'].toString(), /encoding\/json\.Marshal/);
     assert.ok(JSON.stringify(JSON.parse(files['top.json'])).includes('encoding/json.Marshal'));
     assert.ok(JSON.stringify(JSON.parse(files.flamebearer)).includes('encoding/json.Marshal'));

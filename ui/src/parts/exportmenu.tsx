@@ -7,10 +7,18 @@ import { Popover } from './popover';
 
 export const FORMATS: { format: string; label: string; hint: string }[] = [
     { format: 'pprof', label: 'pprof', hint: 'for go tool pprof and most others' },
+    { format: 'html', label: 'Page', hint: 'one file that zooms and searches, for sending on' },
+    { format: 'svg', label: 'Picture', hint: 'SVG, for documents' },
+    { format: 'speedscope', label: 'speedscope', hint: 'in time order where there is time' },
+    { format: 'firefox', label: 'Firefox Profiler', hint: 'for profiler.firefox.com' },
     { format: 'folded', label: 'Folded stacks', hint: 'one line per stack' },
+    { format: 'otlp', label: 'OTLP', hint: 'for OpenTelemetry' },
+    { format: 'pgo', label: 'PGO pprof', hint: 'for go build -pgo' },
+    { format: 'dot', label: 'Graphviz', hint: 'calls as a graph' },
     { format: 'flamebearer', label: 'Flamebearer JSON', hint: 'the tree, for Pyroscope tools' },
     { format: 'top.csv', label: 'Table as CSV', hint: 'functions with self and total' },
     { format: 'top.json', label: 'Table as JSON', hint: 'the same for scripts' },
+    { format: 'original', label: 'Original bytes', hint: 'of one uploaded profile, while they are kept' },
 ];
 
 export function ExportMenu({ params }: { params: Changes }) {
