@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // A pprof for `go build -pgo`. The compiler takes samples/count or cpu/nanoseconds, whichever comes
-// first, and of each stack only what calls among the two innermost locations tell (Go's
-// internal/profile/graph.go, NewGraph): caller, line within it, callee. So stacks are cut to these
-// two, addresses, files, mappings and attributes dropped, and what is then equal is added up.
+// first, and of each stack only the calls that its two innermost locations tell, inlined ones among
+// them: caller, line within it, callee (Go's internal/profile/graph.go, NewGraph). So each of these
+// calls is written as a stack of two frames, with the weight of all samples that have it: the
+// compiler reads the same of it, and as a profile it means nothing.
 #include "formats/formats_int.h"
+
+// A frame as the compiler tells them apart.
+struct spot {
+    uint32_t location; // the first that has its address
+    uint32_t function; // of the profile, FK_NONE
+    int64_t line;
+};
 
 struct slim {
     const struct fk_profile *p;
     struct fk_arena arena;
     struct fk_builder *b;
     struct fk_dict *dict;
-    uint32_t *function;    // per function of p: id in dict, FK_NONE not asked yet
-    uint32_t *location[2]; // per location of p: as the leaf, as its caller
-    bool start_lines;      // some function says where it starts
+    uint32_t *function;        // per function of p: id in dict, FK_NONE not asked yet
+    FK_VEC(struct spot) spots; // of the stack at hand, the innermost first
+    bool start_lines;          // some function says where it starts
 };
 
 // FK_NONE: there is none.
@@ -43,37 +51,61 @@ static int put_function(struct slim *s, uint32_t id, uint32_t *ret)
     return rc;
 }
 
-// The compiler tells nodes apart by address too: a function that calls itself is an edge when the
-// two addresses differ. 0 for leaves and 1 for callers keeps that.
-static int put_location(struct slim *s, uint32_t id, uint32_t caller, uint32_t *ret)
+// Callers have the address 1, so that a function that calls itself is two nodes. Of a callee the
+// line does not matter.
+static int put_spot(struct slim *s, const struct spot *spot, bool caller, uint32_t *ret)
 {
-    const struct fk_symbols *sym = &s->p->sym;
-    const struct fk_location *from = &sym->location[id];
-    uint32_t *known = &s->location[caller][id];
-    int rc = 0;
-    if (*known == FK_NONE) {
-        struct fk_location l = {
-            .mapping = FK_NONE, .address = caller, .line_count = from->line_count};
-        struct fk_line *line = fk_arena_array(&s->arena, l.line_count + (size_t)1, sizeof(*line));
-        if (!line)
-            return -FK_E_NOMEM;
-        for (uint32_t i = 0; !rc && i < l.line_count; i++) {
-            const struct fk_line *was = &sym->line[from->line_begin + i];
-            line[i] = (struct fk_line){.function = FK_NONE, .line = was->line};
-            if (was->function != FK_NONE)
-                rc = put_function(s, was->function, &line[i].function);
-        }
-        if (!rc)
-            rc = fk_dict_location(s->dict, &l, line, known);
+    struct fk_location l = {.mapping = FK_NONE, .address = caller, .line_count = 1};
+    struct fk_line line = {.line = caller ? spot->line : 0};
+    if (spot->function == FK_NONE) {
+        l.line_count = 0;
+    } else {
+        int rc = put_function(s, spot->function, &line.function);
+        if (rc)
+            return rc;
     }
-    *ret = *known;
-    return rc;
+    return fk_dict_location(s->dict, &l, &line, ret);
 }
 
-static bool same_place(const struct fk_symbols *sym, uint32_t a, uint32_t b)
+// ---- calls ----
+
+static int push_spots(struct slim *s, uint32_t id, uint32_t place)
 {
-    const struct fk_location *x = &sym->location[a], *y = &sym->location[b];
-    return a == b || (x->mapping == y->mapping && x->address == y->address);
+    const struct fk_symbols *sym = &s->p->sym;
+    const struct fk_location *l = &sym->location[id];
+    if (!l->line_count)
+        return fk_vec_push(&s->spots, (struct spot){place, FK_NONE, 0}) ? -FK_E_NOMEM : 0;
+    for (uint32_t i = 0; i < l->line_count; i++) {
+        const struct fk_line *line = &sym->line[l->line_begin + i];
+        struct spot spot = {place, line->function, line->function == FK_NONE ? 0 : line->line};
+        if (fk_vec_push(&s->spots, spot))
+            return -FK_E_NOMEM;
+    }
+    return 0;
+}
+
+static bool same_spot(const struct fk_symbols *sym, const struct spot *a, const struct spot *b)
+{
+    if (a->location != b->location || a->line != b->line ||
+        (a->function == FK_NONE) != (b->function == FK_NONE))
+        return false;
+    if (a->function == b->function)
+        return true;
+    const struct fk_function *f = &sym->function[a->function], *g = &sym->function[b->function];
+    return f->start_line == g->start_line && fk_str_eq(sym->string[f->name], sym->string[g->name]);
+}
+
+// Whether the call at k (its callee) counts: not of a spot by itself, and once a stack.
+static bool counts(const struct slim *s, size_t k)
+{
+    const struct fk_symbols *sym = &s->p->sym;
+    const struct spot *v = s->spots.v;
+    if (same_spot(sym, &v[k], &v[k + 1]))
+        return false;
+    for (size_t i = k + 1; i + 1 < s->spots.n; i++)
+        if (same_spot(sym, &v[i], &v[k]) && same_spot(sym, &v[i + 1], &v[k + 1]))
+            return false;
+    return true;
 }
 
 static int put_row(struct slim *s, uint32_t stack, int64_t value, struct fk_err *err)
@@ -81,14 +113,25 @@ static int put_row(struct slim *s, uint32_t stack, int64_t value, struct fk_err 
     const struct fk_symbols *sym = &s->p->sym;
     const uint32_t *from = sym->frame + sym->stack_begin[stack];
     uint32_t n = FK_MIN(sym->stack_begin[stack + 1] - sym->stack_begin[stack], 2u), frame[2], to;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t caller = i == 1 && !same_place(sym, from[0], from[1]);
-        if (put_location(s, from[i], caller, &frame[i]))
-            return fk_fail_nomem(err);
+    int rc = 0;
+    s->spots.n = 0;
+    for (uint32_t i = 0; !rc && i < n; i++) {
+        const struct fk_location *a = &sym->location[from[0]], *b = &sym->location[from[i]];
+        bool same = a->mapping == b->mapping && a->address == b->address;
+        rc = push_spots(s, from[i], same ? from[0] : from[i]);
     }
-    if (fk_dict_stack(s->dict, frame, n, &to))
-        return fk_fail_nomem(err);
-    return fk_builder_add(s->b, to, 0, &value, err);
+    for (size_t k = 0; !rc && k + 1 < s->spots.n; k++) {
+        if (!counts(s, k))
+            continue;
+        rc = put_spot(s, &s->spots.v[k], false, &frame[0]);
+        if (!rc)
+            rc = put_spot(s, &s->spots.v[k + 1], true, &frame[1]);
+        if (!rc)
+            rc = fk_dict_stack(s->dict, frame, 2, &to);
+        if (!rc && (rc = fk_builder_add(s->b, to, 0, &value, err)))
+            return rc;
+    }
+    return rc ? fk_fail_nomem(err) : 0;
 }
 
 static int put_rows(struct slim *s, uint32_t column, struct fk_err *err)
@@ -114,13 +157,9 @@ static int start(struct slim *s, const struct fk_profile *p, uint32_t column, st
     fk_arena_init(&s->arena, 0);
     s->b = fk_builder_new(&s->arena, UINT32_MAX, "");
     s->function = fk_arena_array(&s->arena, sym->n_functions + (size_t)1, sizeof(uint32_t));
-    for (int i = 0; i < 2; i++)
-        s->location[i] = fk_arena_array(&s->arena, sym->n_locations + (size_t)1, sizeof(uint32_t));
-    if (!s->b || !s->function || !s->location[0] || !s->location[1])
+    if (!s->b || !s->function)
         return fk_fail_nomem(err);
     memset(s->function, 0xff, sym->n_functions * sizeof(uint32_t));
-    for (int i = 0; i < 2; i++)
-        memset(s->location[i], 0xff, sym->n_locations * sizeof(uint32_t));
     s->dict = fk_builder_dict(s->b);
     return fk_builder_type(s->b, p->type[column].type, p->type[column].unit, p->type[column].kind)
                ? fk_fail_nomem(err)
@@ -165,6 +204,7 @@ int fk_pgo_encode(const struct fk_profile *p, const struct fk_encode_opts *opts,
     if (!rc)
         rc = fk_pprof_encode(&small, opts, out, err);
     fk_builder_free(s.b);
+    fk_vec_free(&s.spots);
     fk_arena_free(&s.arena);
     return rc;
 }
