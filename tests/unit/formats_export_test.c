@@ -282,10 +282,10 @@ static void pgo_keeps_the_last_call(void **state)
                              *caller = &s->location[s->frame[1]];
     assert_int_equal(callee->address, 0);
     assert_int_equal(caller->address, 1);
-    assert_int_equal(s->line[caller->line_begin].line, 12);
+    assert_int_equal(s->line[caller->line_begin].line, 3); // 12, of what starts at 10
     assert_int_equal(s->line[callee->line_begin].line, 0);
-    assert_int_equal(s->function[s->line[caller->line_begin].function].start_line, 10);
-    assert_int_equal(s->function[s->line[callee->line_begin].function].start_line, 20);
+    assert_int_equal(s->function[s->line[caller->line_begin].function].start_line, 1);
+    assert_int_equal(s->function[s->line[callee->line_begin].function].start_line, 1);
     decoded_free(&d);
 }
 
@@ -320,7 +320,7 @@ static void pgo_has_inlined_calls(void **state)
     assert_int_equal(fk_profile_validate(&p, &err), 0);
     must_write(FK_FORMAT_PGO, &p, 0, &bytes);
     assert_int_equal(decode(&d, FK_FORMAT_PPROF, fk_buf_view(&bytes)), 0);
-    if (!fk_str_eq(fk_buf_view(&d.text), FK_S("{} samples/count\nb;c 5\nb;b 5\na;b 5\n")))
+    if (!fk_str_eq(fk_buf_view(&d.text), FK_S("{} samples/count\na;b 5\nb;c 5\nb;b 5\n")))
         fail_msg("%.*s", FK_STR_ARG(fk_buf_view(&d.text)));
     decoded_free(&d);
 }
