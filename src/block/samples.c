@@ -271,7 +271,8 @@ static bool bitmap_is_smaller(const uint32_t *id, uint64_t n)
     return bytes <= fk_pack_ascending_size(id, n);
 }
 
-// Scratch of packing, carved out of one allocation.
+// Scratch of packing, carved out of one allocation. Where each row has one observation, `column`
+// and `before` take the half of the sort's memory that is free after it.
 struct pack_scratch {
     struct fk_sort_key *order, *spare;
     uint32_t *id, *other;
@@ -282,7 +283,8 @@ struct pack_scratch {
 static int carve(struct fk_samples *s, struct pack_scratch *p, struct fk_err *err)
 {
     size_t rows = (size_t)s->n_rows + 1, obs = (size_t)s->n_obs + 1;
-    int r = reserve_scratch(s, rows * (2 * sizeof(*p->order) + 8) + obs * 24, err);
+    size_t columns = obs > rows ? obs : 0;
+    int r = reserve_scratch(s, rows * (2 * sizeof(*p->order) + 8) + columns * 16 + obs * 8, err);
     if (r)
         return r;
     char *at = s->scratch;
@@ -291,15 +293,25 @@ static int carve(struct fk_samples *s, struct pack_scratch *p, struct fk_err *er
     p->spare = (void *)at;
     at += rows * sizeof(*p->spare);
     p->column = (void *)at;
-    at += obs * 8;
+    at += columns * 8;
     p->before = (void *)at;
-    at += obs * 8;
+    at += columns * 8;
     p->word = (void *)at;
     at += obs * 8;
     p->id = (void *)at;
     at += rows * 4;
     p->other = (void *)at;
     return 0;
+}
+
+static void sort_and_place(const struct fk_samples *s, struct pack_scratch *p)
+{
+    struct fk_sort_key *sorted = sort_rows(s, p->order, p->spare);
+    if (s->n_obs <= s->n_rows) {
+        p->column = (void *)(sorted == p->order ? p->spare : p->order);
+        p->before = p->column + s->n_rows + 1;
+    }
+    p->order = sorted;
 }
 
 // A per-observation column in the order of rows.
@@ -357,7 +369,7 @@ int fk_samples_pack(struct fk_samples *s, int64_t base_ns, struct fk_buf *to, st
     int r = carve(s, &p, err);
     if (r)
         return r;
-    p.order = sort_rows(s, p.order, p.spare);
+    sort_and_place(s, &p);
     for (uint64_t i = 0; i < s->n_rows; i++)
         p.id[i] = (uint32_t)(p.order[i].key >> 32);
     bool bitmap = bitmap_is_smaller(p.id, s->n_rows);

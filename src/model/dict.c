@@ -82,6 +82,19 @@ static int first_entries(struct fk_dict *d)
     return 0;
 }
 
+// The first large source: its stacks at once, instead of doubling up to them and keeping the
+// halves.
+int fk_dict_expect(struct fk_dict *d, const struct fk_symbols *from)
+{
+    uint32_t frames = from->n_stacks ? from->stack_begin[from->n_stacks] : 0;
+    if (frames / 2 > d->column[FRAME].n && column_reserve(d, FRAME, frames))
+        return -FK_E_NOMEM;
+    if (from->n_stacks / 2 > d->column[STACK_BEGIN].n &&
+        column_reserve(d, STACK_BEGIN, from->n_stacks))
+        return -FK_E_NOMEM;
+    return 0;
+}
+
 struct fk_dict *fk_dict_new(bool keep_old)
 {
     struct fk_dict *d = fk_calloc(1, sizeof(*d));

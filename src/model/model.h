@@ -231,6 +231,8 @@ struct fk_dict;
 struct fk_dict *fk_dict_new(bool keep_old); // NULL: no memory
 void fk_dict_free(struct fk_dict *d);
 size_t fk_dict_bytes(const struct fk_dict *d); // memory held
+// Makes room for the stacks of a source that is large beside what is there. -FK_E_NOMEM.
+int fk_dict_expect(struct fk_dict *d, const struct fk_symbols *from);
 void fk_dict_view(const struct fk_dict *d, struct fk_symbols *ret);
 // Each gives the id of equal content or adds it; bytes are copied. -FK_E_NOMEM leaves the
 // dictionary consistent.

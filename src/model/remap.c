@@ -60,7 +60,8 @@ int fk_remap_start(struct fk_remap *r, struct fk_dict *to, const struct fk_symbo
     r->from = from;
     if (ids_start(&r->string, from->n_strings) || ids_start(&r->function, from->n_functions) ||
         ids_start(&r->mapping, from->n_mappings) || ids_start(&r->location, from->n_locations) ||
-        ids_start(&r->stack, from->n_stacks) || ids_start(&r->set, from->n_sets))
+        ids_start(&r->stack, from->n_stacks) || ids_start(&r->set, from->n_sets) ||
+        fk_dict_expect(to, from))
         return -FK_E_NOMEM;
     return 0;
 }

@@ -126,6 +126,7 @@ static int join_head(struct fk_store *s, struct append *a, struct fk_err *err)
     struct fk_entry e = *a->entry;
     e.id = a->id;
     e.size = a->record.n;
+    fk_buf_free(&a->record); // it is on disk, and may be as large as what the head makes of it
     int r = fk_head_add(s->head, a->tenant, &e, a->profile, err);
     if (r == 0 && s->head->first_mono_ns == 0)
         s->head->first_mono_ns = fk_clock_mono(s->clock);
@@ -161,6 +162,7 @@ void fk_store_commit(struct fk_store *s, struct append *list)
         stamp(s, &b);
         r = make_durable(s, &b, &err);
     }
+    fk_buf_free(&b.segment); // not needed while the head takes the same in
     if (r) {
         finish_all(list, r, &err);
     } else {
@@ -171,7 +173,6 @@ void fk_store_commit(struct fk_store *s, struct append *list)
     }
     fk_free(b.v);
     fk_free(b.record);
-    fk_buf_free(&b.segment);
     publish_sizes(s->head);
 }
 

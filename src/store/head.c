@@ -256,14 +256,20 @@ static int remap_rows(struct fk_head *h, const struct fk_profile *p, struct fk_e
     return 0;
 }
 
+// The columns of so many observations stay for the next profile; more are given back at once, about
+// a hundred bytes each.
+#define KEPT_OBS 65536
+
 static int row_bytes(struct fk_head *h, const struct fk_entry *e, const struct fk_profile *p,
                      struct fk_row *row, struct fk_err *err)
 {
     int r = remap_rows(h, p, err);
-    if (r)
-        return r;
     fk_buf_clear(&h->scratch);
-    if ((r = fk_samples_pack(&h->samples, row->time_ns, &h->scratch, err)))
+    if (r == 0)
+        r = fk_samples_pack(&h->samples, row->time_ns, &h->scratch, err);
+    if (p->n_obs > KEPT_OBS)
+        fk_samples_free(&h->samples);
+    if (r)
         return r;
     row->data = fk_arena_str(&h->arena, fk_buf_view(&h->scratch));
     fk_buf_clear(&h->scratch);
