@@ -147,11 +147,44 @@ static int read_sampled(struct scope *x, const struct fk_jval *samples,
 
 // ---- evented ----
 
+// Stacks come again and again, each a frame more or less than the one before: those seen are kept
+// as a tree, in which each knows its stack.
 struct open {
     struct scope *x;
-    FK_VEC(uint32_t) stack; // locations, root first
+    FK_VEC(uint32_t) stack; // nodes, root first
+    struct fk_nodes seen;
+    struct fk_map index;     // parent and location -> node
+    FK_VEC(uint32_t) opened; // of each location: how often it is in the stack
     int64_t at;
 };
+
+static int open_frame(struct open *o, uint32_t location, struct fk_err *err)
+{
+    uint32_t parent = o->stack.n ? o->stack.v[o->stack.n - 1] : FK_NONE;
+    uint64_t h = fk_hash_u64((uint64_t)parent << 32 | location);
+    uint32_t at = fk_map_first(&o->index, h), node = (uint32_t)o->seen.n;
+    for (; at != FK_NONE; at = fk_map_next(&o->index, h, at)) {
+        const struct fk_node *n = &o->seen.v[fk_map_id(&o->index, at)];
+        if (n->parent == parent && n->location == location)
+            break;
+    }
+    if (at != FK_NONE) {
+        node = fk_map_id(&o->index, at);
+    } else {
+        int rc = fk_nodes_add(&o->x->s, &o->seen, (struct fk_node){parent, location, FK_NONE}, err);
+        if (rc)
+            return rc;
+        if (fk_map_add(&o->index, h, node))
+            return fk_decoding_nomem(o->x->d, err);
+    }
+    while (o->opened.n <= location)
+        if (fk_vec_push(&o->opened, 0))
+            return fk_decoding_nomem(o->x->d, err);
+    if (fk_vec_push(&o->stack, node))
+        return fk_decoding_nomem(o->x->d, err);
+    o->opened.v[location]++;
+    return 0;
+}
 
 // What was open from the event before until now.
 static int pass_time(struct open *o, int64_t at, struct fk_err *err)
@@ -164,11 +197,7 @@ static int pass_time(struct open *o, int64_t at, struct fk_err *err)
         return 0;
     }
     if (at > o->at && o->stack.n) {
-        uint64_t most = s->d->opts->limits->stack_depth + 1;
-        for (size_t i = o->stack.n; !rc && i-- > 0 && s->scratch.n < most;)
-            rc = fk_stacks_push(s, o->stack.v[i], err);
-        if (!rc)
-            rc = fk_stacks_close(s, &stack, err);
+        rc = fk_nodes_stack(s, &o->seen, o->stack.v[o->stack.n - 1], &stack, err);
         if (!rc)
             rc = put_row(o->x, stack, fk_wrap_sub(at, o->at), o->at, err);
     }
@@ -179,12 +208,13 @@ static int pass_time(struct open *o, int64_t at, struct fk_err *err)
 // A frame that is closed below others closes those too, as its caller is gone.
 static void close_frame(struct open *o, uint32_t location)
 {
-    size_t i = o->stack.n;
-    while (i && o->stack.v[i - 1] != location)
-        i--;
-    o->x->unmatched += i != o->stack.n || i == 0;
-    if (i)
-        o->stack.n = i - 1;
+    bool there = location < o->opened.n && o->opened.v[location];
+    uint32_t top = FK_NONE;
+    o->x->unmatched += !there || o->seen.v[o->stack.v[o->stack.n - 1]].location != location;
+    while (there && top != location) {
+        top = o->seen.v[o->stack.v[--o->stack.n]].location;
+        o->opened.v[top]--;
+    }
 }
 
 static int read_event(struct open *o, const struct fk_jval *event, struct fk_err *err)
@@ -201,9 +231,9 @@ static int read_event(struct open *o, const struct fk_jval *event, struct fk_err
         close_frame(o, location);
     else if (!fk_str_eq(m[0].tok.text, FK_S("O")))
         return fk_fail(err, FK_E_FORMAT, "speedscope: an event's type is neither \"O\" nor \"C\"");
-    else if (fk_vec_push(&o->stack, location))
-        return fk_decoding_nomem(o->x->d, err);
-    return 0;
+    else
+        rc = open_frame(o, location, err);
+    return rc;
 }
 
 static int read_evented(struct scope *x, const struct fk_jval *events, int64_t start, int64_t end,
@@ -222,6 +252,8 @@ static int read_evented(struct scope *x, const struct fk_jval *events, int64_t s
     if (!rc && end > o.at) // what is still open
         rc = pass_time(&o, end, err);
     fk_vec_free(&o.stack);
+    fk_map_free(&o.index);
+    fk_vec_free(&o.opened);
     return rc;
 }
 

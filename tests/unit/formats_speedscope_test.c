@@ -71,6 +71,36 @@ static void refuses(void **state)
         expect_refused(FK_FORMAT_UNKNOWN, fk_str_of(cases[i].text), FK_E_FORMAT, cases[i].says);
 }
 
+// 4000 deep, then 200,000 calls from there, or closes of what was never opened: costs as much as
+// there are events, not the depth for each.
+static void deep_events(void **state)
+{
+    (void)state;
+    struct decoded d;
+    FK_AUTO_BUF b;
+    for (int odd = 0; odd < 2; odd++) {
+        fk_buf_init(&b, 0);
+        fk_buf_cstr(&b, "{" SCHEMA "\"shared\":{\"frames\":[");
+        for (int i = 0; i < 4002; i++)
+            fk_buf_printf(&b, "%s{\"name\":\"f%d\"}", i ? "," : "", i);
+        fk_buf_cstr(&b, "]},\"profiles\":[{\"type\":\"evented\",\"unit\":\"none\",\"startValue\":0,"
+                        "\"endValue\":0,\"events\":[");
+        for (int i = 0; i < 4000; i++)
+            fk_buf_printf(&b, "%s{\"type\":\"O\",\"frame\":%d,\"at\":0}", i ? "," : "", i);
+        for (int i = 0; i < 200000; i++)
+            fk_buf_printf(&b, ",{\"type\":\"%s\",\"frame\":%d,\"at\":%d}", i % 2 || odd ? "C" : "O",
+                          4000 + i / 2 % 2, odd ? 0 : i + 1);
+        fk_buf_cstr(&b, "]}]}");
+        assert_int_equal(decode(&d, FK_FORMAT_SPEEDSCOPE, fk_buf_view(&b)), 0);
+        assert_int_equal(d.last.n_rows, odd ? 0 : 200000);
+        assert_int_equal(d.last.sym.n_stacks, odd ? 0 : 3);
+        if (odd)
+            assert_int_equal(item(&d, "does not match")->count, 200000);
+        decoded_free(&d);
+        fk_buf_free(&b);
+    }
+}
+
 static const char graph[] =
     "{\"flamebearer\":{\"names\":[\"total\",\"a\",\"b\",\"\"],\"levels\":[[0,10,0,0],[0,4,1,1,2,4,"
     "4,2],"
@@ -133,6 +163,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(speedscope),
+        cmocka_unit_test(deep_events),
         cmocka_unit_test(odd_events_are_reported),
         cmocka_unit_test(refuses),
         cmocka_unit_test(flamebearer),
