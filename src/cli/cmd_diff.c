@@ -56,6 +56,11 @@ static int run(void *options, struct fk_opt_list *args)
         fprintf(stderr, "flamekeep: diff needs two profile ids, or two files\n");
         return FK_EXIT_USAGE;
     }
+    struct fk_opt_list left = {{args->v[0]}, 1}, right = {{args->v[1]}, 1};
+    if (fk_args_are_files(&left) != fk_args_are_files(&right)) {
+        fprintf(stderr, "flamekeep: diff of a profile id and a file: give two ids or two files\n");
+        return FK_EXIT_USAGE;
+    }
     fk_ask_path(&target, "/api/v1/diff/top");
     if (fk_args_are_files(args)) {
         fk_ask_param(&target, "left_query", FK_S("{file=\"0\"}"));

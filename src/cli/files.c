@@ -3,6 +3,8 @@
 // a folder of their own that goes when the command ends. Nothing else knows of it.
 #include "cli/cli_int.h"
 
+#include <errno.h>
+
 bool fk_args_are_files(const struct fk_opt_list *args)
 {
     struct fk_id id;
@@ -12,20 +14,35 @@ bool fk_args_are_files(const struct fk_opt_list *args)
     return files;
 }
 
+#define INPUT_MAX ((size_t)2 << 30)
+
+// Whatever can be read to its end: also what a shell gives for <(command).
 int fk_cli_read_input(struct fk_str name, struct fk_buf *b, struct fk_err *err)
 {
     char path[FK_PATH_MAX];
     size_t n;
-    if (!fk_str_eq(name, FK_S("-"))) {
-        int r = fk_path_printf(path, err, "%.*s", FK_STR_ARG(name));
-        return r ? r : fk_fs_read_file(fk_fs_real(), path, (size_t)2 << 30, b, err);
-    }
+    int r = fk_path_printf(path, err, "%.*s", FK_STR_ARG(name));
+    if (r)
+        return r;
+    bool piped = fk_str_eq(name, FK_S("-"));
+    FILE *in = piped ? stdin : fopen(path, "rb");
+    if (!in && errno == ENOENT)
+        return fk_fail(err, FK_E_NOTFOUND, "cannot open %s: there is no such file", path);
+    if (!in)
+        return fk_fail_errno(err, errno, "cannot open %s", path);
     do {
-        char *to = fk_buf_reserve(b, 1 << 16);
-        n = to ? fread(to, 1, 1 << 16, stdin) : 0;
+        char *to = b->n <= INPUT_MAX ? fk_buf_reserve(b, 1 << 16) : NULL;
+        n = to ? fread(to, 1, 1 << 16, in) : 0;
         b->n += n;
     } while (n);
-    return fk_buf_check(b, "standard input", err);
+    if (ferror(in))
+        r = fk_fail_errno(err, errno, "cannot read %s", piped ? "standard input" : path);
+    else if (b->n > INPUT_MAX)
+        r = fk_fail(err, FK_E_LIMIT, "%s has over %zu bytes, more than can be taken at once",
+                    piped ? "standard input" : path, INPUT_MAX);
+    if (!piped)
+        fclose(in);
+    return r ? r : fk_buf_check(b, piped ? "standard input" : path, err);
 }
 
 static void say_losses(struct fk_str name, const struct fk_value *v)

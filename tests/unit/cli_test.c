@@ -297,6 +297,19 @@ static void commands_over_files(void **state)
     refused(RUN("convert", one, svg), FK_EXIT_USAGE, "--format", "out.unheard-of");
     refused(RUN("convert", one), FK_EXIT_USAGE, "two files", "");
     refused(RUN("diff", one), FK_EXIT_USAGE, "two", "");
+    refused(RUN("diff", one, "01a22dfe-1499-7000-85dd-e8e578a3c8dd"), FK_EXIT_USAGE, "two ids", "");
+    refused(RUN("top", "/"), FK_EXIT_FAILED, "directory", "");
+    int pipe_of[2]; // what a shell gives for <(command) has no size
+    char path[40];
+    assert_int_equal(pipe(pipe_of), 0);
+    assert_int_equal(write(pipe_of[1], "main;rest 3\n", 12), 12);
+    close(pipe_of[1]);
+    snprintf(path, sizeof(path), "/dev/fd/%d", pipe_of[0]);
+    s = RUN("top", path);
+    close(pipe_of[0]);
+    assert_int_equal(s.code, FK_EXIT_OK);
+    assert_non_null(strstr(s.out.p, "total 3"));
+    said_free(&s);
     refused(RUN("top", "--data", tmp, one), FK_EXIT_USAGE, "one.folded", "--data");
     refused(RUN("top", "/no/such/file"), FK_EXIT_NOTFOUND, "/no/such/file", "");
     bool empty = true; // what was made for it is gone
