@@ -16,7 +16,7 @@ cd "$(dirname "$0")" || exit 1
 first_profile() {
     local id
     for _ in $(seq 1 300); do
-        for _ in 1 2 3 4 5 6 7 8; do fetch "$URL/metrics" >/dev/null 2>&1; done
+        fetch_often "$URL/api/openapi.json" 30 >/dev/null 2>&1
         id=$(fetch "$URL/api/v1/profiles?limit=1" 2>/dev/null | grep -o -m 1 -E '"id": *"[0-9a-f-]{36}"' | grep -o -E '[0-9a-f-]{36}' | head -n 1)
         if [ -n "$id" ]; then
             say "A flame graph:  $URL/profile?id=$id"
