@@ -333,7 +333,8 @@ static void put_func_refs(struct writer *x)
     struct fk_json *w = &x->w;
     key_array(w, "resource");
     for (size_t i = 0; i < x->func.n; i++) {
-        struct fk_str module = func(x, i)->module;
+        const struct fk_named_frame *f = func(x, i);
+        struct fk_str module = f->symbolized ? f->module : FK_S(""); // else it is in the name
         fk_json_i64(w, module.n ? (int64_t)put_in_list(x, &x->libs, module) : -1);
     }
     fk_json_array_end(w);
