@@ -111,6 +111,7 @@ static int accept_times(const struct fk_accept_opts *o, struct fk_entry *e,
     int64_t duration = o->duration_ns ? o->duration_ns : p->duration_ns;
     if (duration == 0 && o->from_ns && o->until_ns > o->from_ns)
         duration = o->until_ns - o->from_ns;
+    duration = FK_MAX(duration, (int64_t)0); // broken clocks and numbers of 64 bits give others
     if (time < YEAR_1990_NS && o->from_ns >= YEAR_1990_NS)
         time = o->from_ns;
     bool arrival = time < YEAR_1990_NS;

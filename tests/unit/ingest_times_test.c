@@ -60,6 +60,11 @@ static void a_clock_since_boot_is_moved(void **state)
     assert_int_equal(accept(&x, NOW - 100000), 0); // the one that was given
     assert_int_equal(x.p.time_ns[1], NOW - 100000);
     fk_arena_free(&x.arena);
+    assert_int_equal(make(&x, since_boot, 4), 0);
+    x.p.duration_ns = -1; // all bits of 64 set, as some write "not known"
+    assert_int_equal(accept(&x, 0), 0);
+    assert_int_equal(x.e.duration_ns, 0);
+    fk_arena_free(&x.arena);
 }
 
 static void unix_times_and_those_of_a_pprof_stay(void **state)
