@@ -66,7 +66,7 @@ def mutated(data, others, rng):
 
 def slow_ones(found, rng):
     """Large files that something quadratic, recursive or greedy would not survive."""
-    n = 4 * MIB
+    n = 2 * MIB
     nodes = ','.join(f'{{"id":{i},"callFrame":{{"functionName":"f{i}"}},"children":[{i + 1}]}}' for i in range(1, 30000))
     yield '{"nodes":[' + nodes + ',{"id":30000,"callFrame":{}}],"startTime":0,"endTime":9,"samples":[' + '30000,' * 20000 + '30000],"timeDeltas":[]}'
     for text in (b'[' * n, b'{"a":' * (n // 5), b'{"nodes":' + b'[' * n, b'"' + b'\\u0000' * (n // 6), b'{"profiles":[' + b'{},' * (n // 3),
