@@ -86,8 +86,8 @@ struct fk_api {
         repeated_profiles, query_errors;
 };
 
-// Whether a write with these fields may be done (guard.c); FK_E_INVALID names the field.
-int fk_api_guard(const struct fk_api *api, struct fk_str origin, struct fk_str host,
+// Whether a call with these fields may be done (guard.c); FK_E_INVALID names the field.
+int fk_api_guard(const struct fk_api *api, bool writes, struct fk_str origin, struct fk_str host,
                  struct fk_err *err);
 
 // The tenant that has these profiles: the call's, or that of profiles which are not stored for

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a browser may be made to send here by a page of somebody else. Programs send no Origin; a
 // browser sends it with every write (Fetch standard, "Origin header"), so a write that has one must
-// come from our own page. A page could still reach a server of this machine under a name of its own
-// that it lets resolve to 127.0.0.1; while only this machine is listened to, the name must
-// therefore be localhost, an address, or one that was given by flag.
+// come from our own page. A page could still read and write on a server of this machine under a
+// name of its own that it lets resolve to 127.0.0.1; while only this machine is listened to, the
+// name must therefore be localhost, an address, or one that was given by flag.
 #include "api/api_int.h"
 
 static struct fk_str host_name(struct fk_str authority)
@@ -32,18 +32,16 @@ static bool is_known(const struct fk_api *api, struct fk_str name)
     return fk_str_eq_nocase(name, FK_S("localhost")) || is_address(name);
 }
 
-int fk_api_guard(const struct fk_api *api, struct fk_str origin, struct fk_str host,
+int fk_api_guard(const struct fk_api *api, bool writes, struct fk_str origin, struct fk_str host,
                  struct fk_err *err)
 {
     ptrdiff_t scheme = fk_str_find(origin, FK_S("://"));
     struct fk_str from = scheme < 0 ? origin : fk_str_from(origin, (size_t)scheme + 3);
-    if (!origin.n)
-        return 0;
-    if (scheme < 0 || !fk_str_eq_nocase(from, host))
+    if (writes && origin.n && (scheme < 0 || !fk_str_eq_nocase(from, host)))
         return fk_fail_param(err, "Origin",
                              "a page of %.*s may not write here; only this server's own pages may",
                              FK_STR_ARG(fk_str_head(origin, 80)));
-    if (!api->local || is_known(api, host_name(host)))
+    if (!api->local || !host.n || is_known(api, host_name(host)))
         return 0;
     return fk_fail_param(err, "Host",
                          "this server listens to its own machine only and does not know the name "

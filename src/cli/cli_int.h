@@ -93,14 +93,18 @@ int fk_target_take_file(struct fk_target *t, struct fk_str name, size_t index, s
 int fk_target_open_for(const struct fk_target_opts *o, struct fk_opt_list *args,
                        struct fk_str format, struct fk_target **ret, struct fk_err *err);
 
+bool fk_target_is_temporary(const struct fk_target *t);
+// On a temporary target, where the address names no type and there are several: the usual one is
+// appended, and told on standard error.
+int fk_target_choose_type(struct fk_target *t, struct fk_buf *target, struct fk_err *err);
 // Writes an answer to that file; "-", or nothing when standard output is no terminal: there.
 int fk_cli_write_answer(struct fk_str output, const struct fk_api_answer *a, struct fk_err *err);
 
 struct fk_value;
 // Asks with GET and shows the answer: as it is (json), or by print, which fails for want of memory
 // only. args: as of the command; files among them are the target. The exit code.
-int fk_cli_show(const struct fk_target_opts *o, struct fk_opt_list *args,
-                const struct fk_buf *target, bool json, int (*print)(const struct fk_value *v));
+int fk_cli_show(const struct fk_target_opts *o, struct fk_opt_list *args, struct fk_buf *target,
+                bool json, int (*print)(const struct fk_value *v));
 
 // A target text: path and parameters, values percent-encoded. Empty values are left out.
 void fk_ask_path(struct fk_buf *b, const char *path);

@@ -44,6 +44,17 @@ static struct fk_str format_of(struct fk_str output)
     return (struct fk_str){NULL, 0};
 }
 
+// The others hold all types, or choose by themselves.
+static bool is_of_one_type(struct fk_str format)
+{
+    static const char *const words[] = {"folded", "flamebearer", "svg",     "html",
+                                        "dot",    "top.csv",     "top.json"};
+    bool found = false;
+    for (size_t i = 0; i < FK_COUNTOF(words); i++)
+        found |= fk_str_eq(format, fk_str_of(words[i]));
+    return found;
+}
+
 static int convert(const struct options *o, struct fk_str in, struct fk_str out,
                    struct fk_str format, struct fk_err *err)
 {
@@ -59,6 +70,8 @@ static int convert(const struct options *o, struct fk_str in, struct fk_str out,
     int r = fk_target_open_temporary(&t, err);
     if (r == 0)
         r = fk_target_take_file(t, in, 0, o->from_format, err);
+    if (r == 0 && is_of_one_type(format))
+        r = fk_target_choose_type(t, &target, err);
     if (r == 0 &&
         (r = fk_target_ask(t, &(struct fk_api_ask){.method = "GET", .target = fk_buf_view(&target)},
                            &answer, err)) == 0) {

@@ -107,3 +107,44 @@ int fk_target_open_for(const struct fk_target_opts *o, struct fk_opt_list *args,
     *ret = t;
     return 0;
 }
+
+// The one that people mean when they name none: time spent, else memory held, else the first.
+static struct fk_str usual_type(const struct fk_value *types)
+{
+    static const char *const parts[] = {
+        ":cpu:nanoseconds:", ":wall:nanoseconds:", ":inuse_space:bytes:", ":delay:nanoseconds:",
+        ":alloc_space:bytes:"};
+    const struct fk_value *first = types ? types->first : NULL;
+    for (size_t i = 0; i < FK_COUNTOF(parts); i++)
+        for (const struct fk_value *t = first; t; t = t->next)
+            if (fk_str_find(fk_value_text(t, "type"), fk_str_of(parts[i])) >= 0)
+                return fk_value_text(t, "type");
+    return first ? fk_value_text(first, "type") : (struct fk_str){NULL, 0};
+}
+
+int fk_target_choose_type(struct fk_target *t, struct fk_buf *target, struct fk_err *err)
+{
+    FK_AUTO_ARENA a;
+    struct fk_api_answer answer;
+    struct fk_value *v;
+    fk_arena_init(&a, 0);
+    if (!fk_target_is_temporary(t) || fk_str_find(fk_buf_view(target), FK_S("type=")) >= 0)
+        return 0;
+    struct fk_api_ask ask = {.method = "GET", .target = FK_S("/api/v1/types")};
+    int r = fk_target_ask(t, &ask, &answer, err);
+    if (r)
+        return r;
+    r = fk_value_parse(fk_buf_view(&answer.body), &a, &v, err);
+    const struct fk_value *types = r ? NULL : fk_value_get(v, "types");
+    struct fk_str type = usual_type(types);
+    if (types && types->first && types->first->next) {
+        fprintf(stderr, "flamekeep: of several types %.*s is taken; --type chooses another:",
+                FK_STR_ARG(type));
+        for (const struct fk_value *x = types->first; x; x = x->next)
+            fprintf(stderr, " %.*s", FK_STR_ARG(fk_value_text(x, "type")));
+        fprintf(stderr, "\n");
+        fk_ask_param(target, "type", type);
+    }
+    fk_buf_free(&answer.body);
+    return r ? r : fk_buf_check(target, "address", err);
+}

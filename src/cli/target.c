@@ -88,6 +88,11 @@ void fk_target_close(struct fk_target *t)
     fk_free(t);
 }
 
+bool fk_target_is_temporary(const struct fk_target *t)
+{
+    return t->temporary[0] != '\0';
+}
+
 struct fk_store *fk_target_store(struct fk_target *t)
 {
     return t->store;
@@ -197,8 +202,8 @@ void fk_ask_source(struct fk_buf *b, const struct fk_source_opts *s, const struc
             fk_ask_param(b, lists[i].name, lists[i].list->v[k]);
 }
 
-int fk_cli_show(const struct fk_target_opts *o, struct fk_opt_list *args,
-                const struct fk_buf *target, bool json, int (*print)(const struct fk_value *v))
+int fk_cli_show(const struct fk_target_opts *o, struct fk_opt_list *args, struct fk_buf *target,
+                bool json, int (*print)(const struct fk_value *v))
 {
     struct fk_target *t;
     struct fk_err err = {0};
@@ -208,7 +213,10 @@ int fk_cli_show(const struct fk_target_opts *o, struct fk_opt_list *args,
     fk_arena_init(&a, 0);
     if (fk_target_open_for(o, args, FK_S(""), &t, &err))
         return fk_cli_fail(&err);
-    int r = fk_target_ask(t, &(struct fk_api_ask){.method = "GET", .target = fk_buf_view(target)},
+    fk_buf_init(&answer.body, 0);
+    int r = fk_target_choose_type(t, target, &err);
+    if (r == 0)
+        r = fk_target_ask(t, &(struct fk_api_ask){.method = "GET", .target = fk_buf_view(target)},
                           &answer, &err);
     if (r == 0 && json)
         fwrite(answer.body.p, 1, answer.body.n, stdout);

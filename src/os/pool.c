@@ -2,6 +2,8 @@
 // Workers and their queues: one mutex, one condition, a ring a class.
 #include "os/pool.h"
 
+#include "os/clock.h"
+
 #include <stdio.h>
 
 #define MAX_WORKERS   256
@@ -87,8 +89,8 @@ static void worker(void *arg)
             run_one(p, (unsigned)c);
         else if (p->stopping && is_empty(p))
             break;
-        else
-            fk_cond_wait(&p->work, &p->lock);
+        else // not for ever: glibc before 2.41 can lose a signal (its bug 25847)
+            fk_cond_wait_until(&p->work, &p->lock, fk_clock_mono(fk_clock_real()) + FK_NS_PER_S);
     }
     fk_mutex_unlock(&p->lock);
     // Others may be waiting for work that will not come.
@@ -146,9 +148,9 @@ int fk_pool_submit(struct fk_pool *p, enum fk_work_class cls, void (*run)(void *
         q->refused++;
     } else {
         q->ring[(q->head + q->n++) % q->cap] = (struct work){run, arg};
+        fk_cond_signal(&p->work);
     }
     fk_mutex_unlock(&p->lock);
-    fk_cond_signal(&p->work); // outside: the woken one finds the lock free
     if (stopping)
         return fk_fail(err, FK_E_STOPPED, "the process is stopping");
     if (full)

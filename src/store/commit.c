@@ -274,9 +274,9 @@ static int enqueue(struct fk_store *s, struct append *a, struct fk_err *err)
             s->first = a;
         s->last = a;
         s->waiting_bytes += a->record.n;
+        fk_cond_signal(&s->queue_filled);
     }
     fk_mutex_unlock(&s->queue_lock);
-    fk_cond_signal(&s->queue_filled); // outside: the woken one finds the lock free
     return stopping
                ? fk_fail(err, FK_E_STOPPED, "the server is shutting down; send the profile again")
                : 0;
