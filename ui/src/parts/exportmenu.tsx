@@ -21,12 +21,22 @@ export const FORMATS: { format: string; label: string; hint: string }[] = [
     { format: 'original', label: 'Original bytes', hint: 'of one uploaded profile, while they are kept' },
 ];
 
+/** These hold stacks whole: frames cannot be taken out of them. */
+const WHOLE = ['pprof', 'pgo', 'otlp', 'speedscope', 'firefox', 'original'];
+
+function isFiltered(params: Changes): boolean {
+    return ['focus', 'hide', 'collapse'].some((name) => { const v = params[name]; return Array.isArray(v) ? v.length > 0 : !!v; });
+}
+
 export function ExportMenu({ params }: { params: Changes }) {
+    const filtered = isFiltered(params);
     return (
         <Popover name="Export" label="Export" align="right">
             {(close) => (
                 <div class="menu">
-                    {FORMATS.map((f) => (
+                    {FORMATS.map((f) => filtered && WHOLE.includes(f.format) ? (
+                        <span key={f.format} aria-disabled="true"><span>{f.label}</span><small>not with frames filtered: take the filters away first</small></span>
+                    ) : (
                         <a key={f.format} data-format={f.format} href={apiUrl('export', params, { format: f.format })} download="" onClick={() => setTimeout(close)}>
                             <span>{f.label}</span>
                             <small>{f.hint}</small>
