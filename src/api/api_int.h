@@ -87,7 +87,7 @@ struct fk_api {
 };
 
 // Whether a call with these fields may be done (guard.c); FK_E_INVALID names the field.
-int fk_api_guard(const struct fk_api *api, bool writes, struct fk_str origin, struct fk_str host,
+int fk_api_guard(const struct fk_api *api, bool writes, const struct fk_http_req *req,
                  struct fk_err *err);
 
 // The tenant that has these profiles: the call's, or that of profiles which are not stored for

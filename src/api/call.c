@@ -191,8 +191,7 @@ static void run_route(void *arg, struct fk_http_req *req, struct fk_http_res *re
     if (req->params_n)
         c.path_param = req->params[0].value;
     if (!(a->endpoint->flags & FK_API_HIDDEN) &&
-        fk_api_guard(a->api, (a->endpoint->flags & FK_API_INGEST) != 0,
-                     fk_http_req_field(req, "Origin"), fk_http_req_field(req, "Host"), &err)) {
+        fk_api_guard(a->api, (a->endpoint->flags & FK_API_INGEST) != 0, req, &err)) {
         fk_http_res_fail(res, 403, &err);
     } else if (fk_http_req_query(req, &c.query, &c.n_query, &err)) {
         fk_http_res_fail(res, 0, &err);

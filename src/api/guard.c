@@ -32,16 +32,26 @@ static bool is_known(const struct fk_api *api, struct fk_str name)
     return fk_str_eq_nocase(name, FK_S("localhost")) || is_address(name);
 }
 
-int fk_api_guard(const struct fk_api *api, bool writes, struct fk_str origin, struct fk_str host,
+// Programs may use any name that their machine knows; browsers are told by what they always send
+// and a page cannot take away.
+static bool is_browser(const struct fk_http_req *req)
+{
+    struct fk_str language = fk_http_req_field(req, "Accept-Language");
+    return fk_http_req_field(req, "Origin").n || (language.n && !fk_str_eq(language, FK_S("*"))) ||
+           fk_str_starts(fk_http_req_field(req, "User-Agent"), FK_S("Mozilla/"));
+}
+
+int fk_api_guard(const struct fk_api *api, bool writes, const struct fk_http_req *req,
                  struct fk_err *err)
 {
+    struct fk_str origin = fk_http_req_field(req, "Origin"), host = fk_http_req_field(req, "Host");
     ptrdiff_t scheme = fk_str_find(origin, FK_S("://"));
     struct fk_str from = scheme < 0 ? origin : fk_str_from(origin, (size_t)scheme + 3);
     if (writes && origin.n && (scheme < 0 || !fk_str_eq_nocase(from, host)))
         return fk_fail_param(err, "Origin",
                              "a page of %.*s may not write here; only this server's own pages may",
                              FK_STR_ARG(fk_str_head(origin, 80)));
-    if (!api->local || !host.n || is_known(api, host_name(host)))
+    if (!api->local || !is_browser(req) || is_known(api, host_name(host)))
         return 0;
     return fk_fail_param(err, "Host",
                          "this server listens to its own machine only and does not know the name "

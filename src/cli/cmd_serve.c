@@ -306,7 +306,7 @@ static const struct fk_option rows[] = {
     {"--listen-otlp", "ADDRESS", FK_OPT_STRS, offsetof(struct options, listen_otlp),
      "second address, for senders of OpenTelemetry; none: no such port", "port 4318"},
     {"--host", "NAME", FK_OPT_STRS, offsetof(struct options, host),
-     "name under which the server is reached, as behind a proxy", NULL},
+     "name under which browsers reach the server, as behind a proxy", NULL},
     {"--min-free", "SIZE", FK_OPT_BYTES, offsetof(struct options, min_free),
      "room that must stay free on the disk", "256MiB or 2 %"},
     {"--retention-age", "DURATION", FK_OPT_DURATION, offsetof(struct options, retention_age),

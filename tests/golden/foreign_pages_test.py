@@ -36,7 +36,9 @@ def main(args):
                 ('a page without a name', 403, 'POST', ingest, {'Origin': 'null'}),
                 ('a name that resolves to us', 403, 'POST', upload, {'Origin': 'http://evil.example', 'Host': 'evil.example'}),
                 ('a push from another page', 403, 'POST', ingest, {'Origin': 'https://evil.example'}),
-                ('reading under a name that resolves to us', 403, 'GET', '/api/v1/services', {'Host': 'evil.example'}),
+                ('reading under a name that resolves to us', 403, 'GET', '/api/v1/services', {'Host': 'evil.example', 'Accept-Language': 'en'}),
+                ('a program under a name of its machine', 200, 'GET', '/api/v1/services', {'Host': 'flamekeep'}),
+                ('a push under a name of its machine', 200, 'POST', ingest, {'Host': 'flamekeep'}),
                 ('reading under a name that was given', 200, 'GET', '/api/v1/services', {'Host': 'profiles.example:80'}),
                 ('a probe under any name', 200, 'GET', '/ready', {'Host': 'evil.example'}),
                 ('reading is not writing', 200, 'GET', '/api/v1/services', {'Origin': 'https://evil.example'})]:
