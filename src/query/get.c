@@ -150,7 +150,7 @@ int fk_query_get(struct fk_query *q, bool neighbours, struct fk_profile_facts *r
 {
     struct fk_profile_facts facts = {0};
     struct get g = {.facts = &facts};
-    struct fk_scan s = {.q = q, .row = get_row, .arg = &g};
+    struct fk_scan s = {.q = q, .want_type = q->has_type, .row = get_row, .arg = &g};
     int r = fk_scan_run(&s, err);
     if (r)
         return r;

@@ -99,8 +99,8 @@ def chunks_of(file):
 
 
 def checks(client, file):
-    # Known difference: in recordings of two chunks one event of a kind is kept without a stack that the JDK's reader finds, it is
-    # thought in the chunk before (ours looks in the event's own). More than one for each border is a failure.
+    # Known difference: in recordings of two chunks one event of a kind, begun right before the second, is kept without a stack
+    # that the JDK's reader finds, it is thought in the chunk before (ours looks in the event's own). More than one for each border is a failure.
     borders = chunks_of(file) - 1
     with open(file, 'rb') as f:
         status, _, body = client.request('POST', '/api/v1/upload', {'labels': '{service_name="busy"}'}, f.read())
