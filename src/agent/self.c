@@ -144,9 +144,7 @@ static int put_rows(struct fk_self *s, struct fk_err *err)
 }
 
 struct delivery {
-    struct fk_mutex lock;
-    struct fk_cond done;
-    bool over;
+    struct fk_event over;
     int code;
     struct fk_err err;
 };
@@ -155,34 +153,24 @@ static void on_done(void *arg, int code, struct fk_id id, const struct fk_err *e
 {
     struct delivery *d = arg;
     (void)id;
-    fk_mutex_lock(&d->lock);
     d->code = code;
     if (err)
         d->err = *err;
-    d->over = true;
-    fk_cond_signal(&d->done);
-    fk_mutex_unlock(&d->lock);
+    fk_event_set(&d->over);
 }
 
 static int deliver_waiting(struct fk_self *s, const struct fk_entry *e, const struct fk_profile *p,
                            struct fk_err *err)
 {
     struct delivery d = {0};
-    fk_mutex_init(&d.lock, FK_RANK_LEAF);
-    fk_cond_init(&d.done);
+    fk_event_init(&d.over);
     int r = s->opts.sink.deliver(s->opts.sink.arg, FK_S("anonymous"), e, p, on_done, &d, err);
-    if (r == 0) {
-        fk_mutex_lock(&d.lock);
-        while (!d.over)
-            fk_cond_wait(&d.done, &d.lock);
-        fk_mutex_unlock(&d.lock);
-        r = d.code;
-        if (r && err)
-            *err = d.err;
-    }
-    fk_cond_destroy(&d.done);
-    fk_mutex_destroy(&d.lock);
-    return r;
+    if (r)
+        return r;
+    fk_event_wait(&d.over);
+    if (d.code && err)
+        *err = d.err;
+    return d.code;
 }
 
 // Ten seconds without a sample, as an idle server has them, make no entry.
