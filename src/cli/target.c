@@ -11,17 +11,21 @@ struct fk_target {
     char temporary[FK_PATH_MAX]; // folder to remove in the end, "" none
 };
 
+static int open_store(struct fk_target *t, const struct fk_store_opts *o,
+                      enum fk_originals originals, struct fk_err *err)
+{
+    int r = fk_store_open(o, &t->store, err);
+    struct fk_api_opts api = {
+        .store = t->store, .limits = fk_limits_default(), .originals = originals};
+    return r ? r : fk_api_new(&api, &t->api, err);
+}
+
 static int open_local(struct fk_target *t, struct fk_str dir, struct fk_err *err)
 {
     char path[FK_PATH_MAX];
     int r = fk_path_printf(path, err, "%.*s", FK_STR_ARG(dir));
     struct fk_store_opts o = {.dir = path, .run_inline = true};
-    if (r == 0)
-        r = fk_store_open(&o, &t->store, err);
-    if (r == 0)
-        r = fk_api_new(&(struct fk_api_opts){.store = t->store, .limits = fk_limits_default()},
-                       &t->api, err);
-    return r;
+    return r ? r : open_store(t, &o, FK_ORIGINALS_UPLOADS, err);
 }
 
 static int open_remote(struct fk_target *t, struct fk_str server, struct fk_err *err)
@@ -61,12 +65,7 @@ int fk_target_open_temporary(struct fk_target **ret, struct fk_err *err)
     int r = fk_temp_folder(t->temporary, err);
     struct fk_store_opts o = {.dir = t->temporary, .run_inline = true, .min_free = 1};
     if (r == 0)
-        r = fk_store_open(&o, &t->store, err);
-    if (r == 0)
-        r = fk_api_new(&(struct fk_api_opts){.store = t->store,
-                                             .limits = fk_limits_default(),
-                                             .originals = FK_ORIGINALS_NONE},
-                       &t->api, err);
+        r = open_store(t, &o, FK_ORIGINALS_NONE, err);
     if (r) {
         fk_target_close(t);
         return r;
