@@ -23,8 +23,8 @@ enum fk_kind {
 };
 const char *fk_kind_name(enum fk_kind k); // "cumulative", "delta", "instant", "unknown"
 // From the names of type and unit; `has_duration`: the profile says how long it ran; `is_delta`:
-// the client said the client said
-// __delta__=false (nothing left to subtract), or the source is known to give deltas.
+// the client said __delta__=false (nothing left to subtract), or the source is known to give
+// deltas.
 enum fk_kind fk_kind_of(struct fk_str type, bool has_duration, bool is_delta);
 
 // ---- labels ----
