@@ -47,13 +47,14 @@ static void count(struct fk_api_rejects *x, const char *reason, uint64_t more)
     size_t i = 0;
     while (i < x->n_totals && strcmp(x->total[i].reason, reason) != 0)
         i++;
-    if (i == x->n_totals && i == REASONS - 1)
-        snprintf(x->total[i].reason, sizeof(x->total[i].reason), "other");
-    else if (i == x->n_totals)
-        snprintf(x->total[i].reason, sizeof(x->total[i].reason), "%s", reason);
-    if (i == x->n_totals && i < REASONS)
+    if (i == REASONS) {
+        i = REASONS - 1;
+    } else if (i == x->n_totals) {
+        const char *name = i == REASONS - 1 ? "other" : reason;
+        snprintf(x->total[i].reason, sizeof(x->total[i].reason), "%s", name);
         x->n_totals++;
-    x->total[FK_MIN(i, (size_t)REASONS - 1)].count += more;
+    }
+    x->total[i].count += more;
 }
 
 static struct reject *begin(struct fk_api_call *c, struct fk_api_rejects *x)
