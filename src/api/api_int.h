@@ -26,6 +26,7 @@ struct fk_api_call {
     // the answer
     int status;      // 200 at first
     int fail_status; // of FK_E_FORMAT and FK_E_INVALID errors, 0: the usual ones
+    int fail_code;   // of a method's failure, enum fk_rpc_code; 0: the one of the status
     const char *type;
     struct fk_str file_name, receipt;
     struct fk_buf body;
@@ -49,6 +50,7 @@ enum fk_api_flags {
     FK_API_INGEST = 32,     // body, worker class ingest
     FK_API_RAW = 64,        // the handler answers c->res itself; not for local calls
     FK_API_OTLP = 128,      // errors as google.rpc.Status
+    FK_API_READS = 256,     // a method without side effects: Connect may call it by GET
 };
 
 struct fk_api_endpoint {

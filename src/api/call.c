@@ -3,6 +3,7 @@
 // /ingest Connect's JSON.
 #include "api/rejects_int.h"
 #include "api/seen_int.h"
+#include "rpc/rpc.h"
 
 #include <stdio.h>
 
@@ -55,25 +56,15 @@ static void put_problem(struct fk_api_call *c, int status, const struct fk_err *
 }
 
 // Connect's error object (connectrpc.com, "Unary protocol: error codes").
-static void put_connect(struct fk_api_call *c, int status, const struct fk_err *err)
+static void put_connect(struct fk_api_call *c, int status, int code, const struct fk_err *err)
 {
-    static const struct {
-        int status;
-        const char *code;
-    } codes[] = {
-        {400, "invalid_argument"},   {404, "not_found"},        {409, "already_exists"},
-        {413, "resource_exhausted"}, {422, "invalid_argument"}, {429, "resource_exhausted"},
-        {499, "canceled"},           {503, "unavailable"},      {504, "deadline_exceeded"}};
     struct fk_json w;
-    const char *code = "internal";
-    for (size_t i = 0; i < FK_COUNTOF(codes); i++)
-        if (codes[i].status == status)
-            code = codes[i].code;
+    const char *name = fk_rpc_code_name(code ? (enum fk_rpc_code)code : fk_rpc_code_of(status));
     c->type = "application/json";
     fk_json_init(&w, fk_out_buf(&c->body), false);
     fk_json_object(&w);
     fk_json_k(&w, "code");
-    fk_json_str(&w, fk_str_of(code));
+    fk_json_str(&w, fk_str_of(name));
     fk_json_k(&w, "message");
     fk_json_str(&w, fk_str_of(err->msg));
     fk_json_object_end(&w);
@@ -107,6 +98,8 @@ void fk_call_run(struct fk_api_call *c)
     c->status = status_of(&err);
     if (c->fail_status && (err.code == FK_E_FORMAT || err.code == FK_E_INVALID))
         c->status = c->fail_status;
+    if (c->fail_code)
+        c->status = fk_rpc_code_status((enum fk_rpc_code)c->fail_code);
     if (c->endpoint->flags & FK_API_INGEST)
         fk_rejects_note(c, &err, 1);
     else
@@ -117,7 +110,7 @@ void fk_call_run(struct fk_api_call *c)
     if (c->endpoint->flags & FK_API_OTLP)
         fk_otlp_error(c, c->status, &err);
     else if (c->endpoint->flags & FK_API_RPC)
-        put_connect(c, c->status, &err);
+        put_connect(c, c->status, c->fail_code, &err);
     else
         put_problem(c, c->status, &err);
 }
@@ -208,7 +201,7 @@ static void connect_error(struct fk_http_res *res, int status, const struct fk_e
 {
     struct fk_api_call c = {0};
     fk_buf_init(&c.body, 0);
-    put_connect(&c, status, err);
+    put_connect(&c, status, 0, err);
     fk_http_res_status(res, status);
     fk_http_res_type(res, "application/json");
     fk_http_res_take(res, &c.body);

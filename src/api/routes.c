@@ -4,7 +4,9 @@
 #include "api/api_int.h"
 
 #define PARAMS(a) .params = (a), .n_params = FK_COUNTOF(a)
-#define OTLP      fk_api_otlp, FK_API_INGEST | FK_API_RPC | FK_API_OTLP, .answer = "rpc"
+// A method of a service that only reads.
+#define QUESTION (FK_API_RPC | FK_API_READS)
+#define OTLP     fk_api_otlp, FK_API_INGEST | FK_API_RPC | FK_API_OTLP, .answer = "rpc"
 
 static const struct fk_api_param list_params[] = {
     {"limit", "integer", "entries a page, 1 to 1000; 100 when absent"},
@@ -140,23 +142,23 @@ const struct fk_api_endpoint fk_api_table[] = {
     {"POST", "/push.v1.PusherService/Push", "Stores profiles", fk_rpc_push,
      FK_API_INGEST | FK_API_RPC, .answer = "rpc"},
     {"POST", "/querier.v1.QuerierService/SelectMergeStacktraces", "Flame graph",
-     fk_rpc_select_stacktraces, FK_API_RPC, .answer = "rpc"},
+     fk_rpc_select_stacktraces, QUESTION, .answer = "rpc"},
     {"POST", "/querier.v1.QuerierService/SelectMergeProfile", "Merged pprof", fk_rpc_select_profile,
-     FK_API_RPC, .answer = "rpc"},
+     QUESTION, .answer = "rpc"},
     {"POST", "/querier.v1.QuerierService/SelectSeries", "Values over time", fk_rpc_select_series,
-     FK_API_RPC, .answer = "rpc"},
-    {"POST", "/querier.v1.QuerierService/LabelNames", "Label names", fk_rpc_label_names, FK_API_RPC,
+     QUESTION, .answer = "rpc"},
+    {"POST", "/querier.v1.QuerierService/LabelNames", "Label names", fk_rpc_label_names, QUESTION,
      .answer = "rpc"},
     {"POST", "/querier.v1.QuerierService/LabelValues", "Label values", fk_rpc_label_values,
-     FK_API_RPC, .answer = "rpc"},
+     QUESTION, .answer = "rpc"},
     {"POST", "/querier.v1.QuerierService/ProfileTypes", "Profile types", fk_rpc_profile_types,
-     FK_API_RPC, .answer = "rpc"},
-    {"POST", "/querier.v1.QuerierService/Series", "Label sets", fk_rpc_series, FK_API_RPC,
+     QUESTION, .answer = "rpc"},
+    {"POST", "/querier.v1.QuerierService/Series", "Label sets", fk_rpc_series, QUESTION,
      .answer = "rpc"},
     {"POST", "/querier.v1.QuerierService/GetProfileStats", "Whether there are profiles, and when",
-     fk_rpc_profile_stats, FK_API_RPC, .answer = "rpc"},
+     fk_rpc_profile_stats, QUESTION, .answer = "rpc"},
     {"POST", "/querier.v1.QuerierService/AnalyzeQuery", "Nothing: a query's cost is not told",
-     fk_rpc_analyze_query, FK_API_RPC, .answer = "rpc"},
+     fk_rpc_analyze_query, QUESTION, .answer = "rpc"},
     {"GET", "/metrics", "Prometheus metrics", fk_api_metrics, FK_API_HIDDEN, .answer = "text"},
     {"GET", "/ready", "Readiness", fk_api_ready, FK_API_HIDDEN | FK_API_LOOP, .answer = "text"},
     {"GET", "/healthz", "Liveness", fk_api_health, FK_API_HIDDEN | FK_API_LOOP, .answer = "text"},

@@ -54,6 +54,30 @@ int fk_msg_decode_json(const struct fk_msg_type *t, struct fk_str json, struct f
 void fk_msg_encode(const struct fk_msg_type *t, const void *msg, struct fk_buf *to);
 void fk_msg_encode_json(const struct fk_msg_type *t, const void *msg, struct fk_json *w);
 
+// ---- codes of an outcome (grpc.io/docs/guides/status-codes; the numbers are gRPC's) ----
+enum fk_rpc_code {
+    FK_RPC_OK = 0,
+    FK_RPC_CANCELED = 1,
+    FK_RPC_UNKNOWN = 2,
+    FK_RPC_INVALID_ARGUMENT = 3,
+    FK_RPC_DEADLINE_EXCEEDED = 4,
+    FK_RPC_NOT_FOUND = 5,
+    FK_RPC_ALREADY_EXISTS = 6,
+    FK_RPC_PERMISSION_DENIED = 7,
+    FK_RPC_RESOURCE_EXHAUSTED = 8,
+    FK_RPC_FAILED_PRECONDITION = 9,
+    FK_RPC_ABORTED = 10,
+    FK_RPC_OUT_OF_RANGE = 11,
+    FK_RPC_UNIMPLEMENTED = 12,
+    FK_RPC_INTERNAL = 13,
+    FK_RPC_UNAVAILABLE = 14,
+    FK_RPC_DATA_LOSS = 15,
+    FK_RPC_UNAUTHENTICATED = 16,
+};
+const char *fk_rpc_code_name(enum fk_rpc_code code); // "invalid_argument"
+int fk_rpc_code_status(enum fk_rpc_code code);       // its HTTP status in Connect
+enum fk_rpc_code fk_rpc_code_of(int status);         // of an HTTP status
+
 // Which codec a Connect unary request speaks, by its content type.
 enum fk_rpc_codec { FK_RPC_PROTO, FK_RPC_JSON, FK_RPC_OTHER };
 enum fk_rpc_codec fk_rpc_codec_of(struct fk_str content_type);
