@@ -6,6 +6,7 @@
 #ifndef FK_API_API_H
 #define FK_API_API_H
 
+#include "catalog/catalog.h"
 #include "http/http.h"
 #include "query/query.h"
 
@@ -14,6 +15,8 @@ enum fk_originals { FK_ORIGINALS_UPLOADS, FK_ORIGINALS_ALL, FK_ORIGINALS_NONE };
 
 struct fk_api_opts {
     struct fk_store *store; // borrowed
+    struct fk_state
+        *state; // borrowed; NULL: there are no settings and tokens (files on the command line)
     struct fk_limits limits;
     const struct fk_clock *clock; // NULL: the real one
     const struct fk_log *log;     // may be NULL

@@ -2,37 +2,18 @@
 // Life of the catalog, running statements, health.
 #include "catalog/sql_int.h"
 
-#include <stdarg.h>
-
 static const char *const sql_text[SQL_COUNT] = {
 #define CATALOG_SQL_TEXT(name, text) [SQL_##name] = text,
     CATALOG_SQL(CATALOG_SQL_TEXT)
 #undef CATALOG_SQL_TEXT
 };
 
-static int start(struct fk_catalog *c, enum catalog_sql sql, struct db_stmt **ret,
-                 struct fk_err *err, const char *kinds, va_list ap)
-{
-    struct db_stmt *s;
-    int r = c->db->ops->prepare(c->db, sql, sql_text[sql], &s, err);
-    if (r)
-        return r;
-    for (int i = 0; kinds[i]; i++) {
-        if (kinds[i] == 'i')
-            c->db->ops->bind_i64(s, i + 1, va_arg(ap, int64_t));
-        else
-            c->db->ops->bind_bytes(s, i + 1, va_arg(ap, struct fk_str));
-    }
-    *ret = s;
-    return 0;
-}
-
 int catalog_start(struct fk_catalog *c, enum catalog_sql sql, struct db_stmt **ret,
                   struct fk_err *err, const char *kinds, ...)
 {
     va_list ap;
     va_start(ap, kinds);
-    int r = start(c, sql, ret, err, kinds, ap);
+    int r = db_start(c->db, sql, sql_text[sql], ret, err, kinds, ap);
     va_end(ap);
     return r;
 }
@@ -44,7 +25,7 @@ int catalog_exec(struct fk_catalog *c, enum catalog_sql sql, struct fk_err *err,
     bool row;
     va_list ap;
     va_start(ap, kinds);
-    int r = start(c, sql, &s, err, kinds, ap);
+    int r = db_start(c->db, sql, sql_text[sql], &s, err, kinds, ap);
     va_end(ap);
     if (r)
         return r;
@@ -60,7 +41,7 @@ int catalog_number(struct fk_catalog *c, enum catalog_sql sql, int64_t *ret, str
     bool row;
     va_list ap;
     va_start(ap, kinds);
-    int r = start(c, sql, &s, err, kinds, ap);
+    int r = db_start(c->db, sql, sql_text[sql], &s, err, kinds, ap);
     va_end(ap);
     if (r)
         return r;
@@ -73,10 +54,7 @@ int catalog_number(struct fk_catalog *c, enum catalog_sql sql, int64_t *ret, str
 
 int catalog_end(struct fk_catalog *c, int r, struct fk_err *err)
 {
-    if (r == 0)
-        return c->db->ops->commit(c->db, err);
-    c->db->ops->rollback(c->db);
-    return r;
+    return db_end(c->db, r, err);
 }
 
 int catalog_bad_row(struct fk_catalog *c, const char *table, struct fk_err *err)
@@ -96,7 +74,11 @@ int fk_catalog_open(const struct fk_fs *fs, const char *path, struct fk_catalog 
     fk_mutex_init(&c->lock, FK_RANK_CATALOG);
     int r = fk_path_printf(c->path, err, "%s", path);
     if (r == 0)
-        r = db_open_sqlite(fs, path, SQL_COUNT, &c->db, err);
+        r = db_open_sqlite(
+            &(struct db_open){fs, path, "catalog",
+                              "make it anew from the blocks with flamekeep check --rebuild",
+                              SQL_COUNT},
+            &c->db, err);
     if (r == 0)
         r = catalog_migrate(c, err);
     if (r) {

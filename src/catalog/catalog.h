@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The catalog: rows that say which blocks are live, which datasets they hold, and which series and
 // sample attributes were seen on which day. It knows rows, not the bytes of blocks; it can be made
-// anew from the blocks at any time.
+// anew from the blocks at any time. The state (at the end) is a second database, which cannot.
 //
 // Kept by SQLite in write-ahead mode with synchronous=FULL, on the given file system (so on the
 // simulated one too), alone: the file is locked while it is open, and a foreign sqlite3 must not
@@ -192,5 +192,63 @@ int fk_catalog_attr_values(struct fk_catalog *c, const struct fk_catalog_days *d
 int fk_catalog_check(struct fk_catalog *c, struct fk_err *err);
 // Moves the write-ahead log into the database file, so that it does not grow.
 int fk_catalog_checkpoint(struct fk_catalog *c, struct fk_err *err);
+
+// --- the state: what people decided, which no rebuild can bring back ---
+// Settings and access tokens, in a database of their own (state.db of the data folder) that the
+// server and the command line have open at the same time: SQLite's own files and locks, with a
+// rollback journal. Calls wait up to 5 s for another process, then FK_E_BUSY. All calls are safe
+// from any thread, one runs at a time (rank FK_RANK_CATALOG); for callbacks the same holds as
+// above.
+struct fk_state;
+
+#define FK_STATE_SETTINGS    1000 // of one tenant
+#define FK_STATE_NAME_BYTES  1024
+#define FK_STATE_VALUE_BYTES (256u << 10)
+
+int fk_state_open(const char *path, struct fk_state **ret, struct fk_err *err); // or makes it
+void fk_state_close(struct fk_state *s);                                        // NULL is fine
+
+struct fk_setting {
+    struct fk_str name, value;
+    int64_t modified_ms; // Unix time
+};
+struct fk_state_each_setting {
+    int (*on)(void *arg, const struct fk_setting *setting, struct fk_err *err);
+    void *arg;
+};
+// Of one tenant, in byte order of the names.
+int fk_state_settings(struct fk_state *s, struct fk_str tenant, struct fk_state_each_setting each,
+                      struct fk_err *err);
+// Adds or replaces. FK_E_EXISTS when what is stored is newer; FK_E_INVALID without a name;
+// FK_E_LIMIT: one of the three above.
+int fk_state_set(struct fk_state *s, struct fk_str tenant, const struct fk_setting *setting,
+                 struct fk_err *err);
+// An unknown name is no error.
+int fk_state_unset(struct fk_state *s, struct fk_str tenant, struct fk_str name,
+                   struct fk_err *err);
+
+enum fk_scope { FK_SCOPE_PUSH = 1, FK_SCOPE_READ = 2, FK_SCOPE_ADMIN = 4 };
+#define FK_TOKEN_HASH 32
+
+struct fk_token {
+    struct fk_str id, name; // id: its public part
+    struct fk_str tenants;  // one, or several with | between them
+    uint32_t scopes;        // enum fk_scope
+    uint8_t hash[FK_TOKEN_HASH];
+    int64_t created_ms, expires_ms, revoked_ms; // Unix time; 0: never
+};
+struct fk_state_each_token {
+    int (*on)(void *arg, const struct fk_token *token, struct fk_err *err);
+    void *arg;
+};
+int fk_state_token_add(struct fk_state *s, const struct fk_token *t,
+                       struct fk_err *err); // FK_E_EXISTS
+// It stays in the list, so that it can be seen that there was one. FK_E_NOTFOUND; again is no
+// error.
+int fk_state_token_revoke(struct fk_state *s, struct fk_str id, int64_t now_ms, struct fk_err *err);
+// In order of creation, expired and revoked ones too.
+int fk_state_tokens(struct fk_state *s, struct fk_state_each_token each, struct fk_err *err);
+// A number that is another one after every change of the tokens, by whichever process.
+int fk_state_changes(struct fk_state *s, uint64_t *ret, struct fk_err *err);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables, and how an older schema becomes the present one.
+// Tables of the catalog, step by step.
 #include "catalog/sql_int.h"
 
 // Step i brings version i to i + 1. Steps are never changed once released, only added.
@@ -29,48 +29,8 @@ static const char *const steps[FK_CATALOG_VERSION] = {
     " PRIMARY KEY (tenant, day, service, name, value));",
 };
 
-static int read_version(struct fk_catalog *c, int64_t *ret, struct fk_err *err)
-{
-    struct db_stmt *s;
-    bool row = false;
-    int r = catalog_start(c, SQL_VERSION_GET, &s, err, "");
-    if (r)
-        return r;
-    r = c->db->ops->step(s, &row, err);
-    if (r == 0)
-        *ret = row ? c->db->ops->i64(s, 0) : 0;
-    c->db->ops->reset(s);
-    return r;
-}
-
-static int bring_up(struct fk_catalog *c, struct fk_err *err)
-{
-    int64_t version = 0;
-    int r = c->db->ops->script(c->db,
-                               "CREATE TABLE IF NOT EXISTS schema_version ("
-                               " one BIGINT NOT NULL PRIMARY KEY, version BIGINT NOT NULL)",
-                               err);
-    if (r == 0)
-        r = read_version(c, &version, err);
-    if (r)
-        return r;
-    if (version > FK_CATALOG_VERSION)
-        return fk_fail(err, FK_E_UNSUPPORTED,
-                       "catalog %s has version %lld, written by a newer flamekeep; this one knows "
-                       "up to %d: use the newer one",
-                       c->path, (long long)version, FK_CATALOG_VERSION);
-    if (version < 0)
-        return catalog_bad_row(c, "schema_version", err);
-    for (int64_t v = version; r == 0 && v < FK_CATALOG_VERSION; v++)
-        r = c->db->ops->script(c->db, steps[v], err);
-    if (r == 0 && version < FK_CATALOG_VERSION)
-        r = catalog_exec(c, version ? SQL_VERSION_SET : SQL_VERSION_NEW, err, "i",
-                         (int64_t)FK_CATALOG_VERSION);
-    return r;
-}
-
 int catalog_migrate(struct fk_catalog *c, struct fk_err *err)
 {
-    int r = c->db->ops->begin(c->db, err);
-    return r ? r : catalog_end(c, bring_up(c, err), err);
+    struct db_schema schema = {"catalog", c->path, steps, FK_CATALOG_VERSION};
+    return db_migrate(c->db, &schema, err);
 }

@@ -16,9 +16,6 @@
 
 // X(name, text)
 #define CATALOG_SQL(X)                                                                             \
-    X(VERSION_GET, "SELECT version FROM schema_version WHERE one = 1")                             \
-    X(VERSION_NEW, "INSERT INTO schema_version (one, version) VALUES (1, $1)")                     \
-    X(VERSION_SET, "UPDATE schema_version SET version = $1 WHERE one = 1")                         \
     X(BLOCK_ADD, "INSERT INTO blocks (" BLOCK_COLUMNS                                              \
                  ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"               \
                  " ON CONFLICT DO NOTHING")                                                        \
@@ -86,6 +83,7 @@
                      " WHERE replaced.id = blocks.id)")
 
 enum catalog_sql {
+    SQL_FIRST = DB_VERSION_STATEMENTS - 1,
 #define CATALOG_SQL_ID(name, text) SQL_##name,
     CATALOG_SQL(CATALOG_SQL_ID)
 #undef CATALOG_SQL_ID

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The SQLite driver: write-ahead log, synchronous=FULL, exclusive, one connection.
+// The SQLite driver: one connection. Exclusive on struct fk_fs with a write-ahead log, or on
+// SQLite's own files with a rollback journal, where several processes may be at it. What a commit
+// returned 0 for is durable in both.
 #include "catalog/db_int.h"
 #include "catalog/vfs_int.h"
 
@@ -14,7 +16,9 @@ struct sqlite_db {
     sqlite3 *conn;
     struct vfs vfs;
     bool vfs_open;
-    struct fk_file *lock; // the database file itself, locked
+    bool shared;          // other processes have it open too
+    struct fk_file *lock; // the database file itself, locked; NULL when shared
+    const char *noun, *advice;
     size_t stmts;
     struct db_stmt *stmt;
     char path[FK_PATH_MAX];
@@ -50,11 +54,14 @@ static int fail(struct sqlite_db *db, int rc, struct fk_err *err)
     const char *words = db->conn ? sqlite3_errmsg(db->conn) : sqlite3_errstr(rc);
     bool io = (code == FK_E_IO || code == FK_E_FULL) && sys->msg[0];
     if (code == FK_E_CORRUPT)
-        return fk_fail(
-            err, code,
-            "catalog %s: %s; make it anew from the blocks with flamekeep check --rebuild", db->path,
-            words);
-    int r = fk_fail(err, code, "catalog %s: %s%s%.160s", db->path, words, io ? ": " : "",
+        return fk_fail(err, code, "%s %s: %s; %s", db->noun, db->path, words, db->advice);
+    if (code == FK_E_BUSY)
+        return fk_fail(err, code, "%s %s: %s by another flamekeep; try again", db->noun, db->path,
+                       words);
+    int system = db->shared && db->conn ? sqlite3_system_errno(db->conn) : 0;
+    if (system && code != FK_E_NOMEM)
+        return fk_fail_errno(err, system, "%s %s: %s", db->noun, db->path, words);
+    int r = fk_fail(err, code, "%s %s: %s%s%.160s", db->noun, db->path, words, io ? ": " : "",
                     io ? sys->msg : "");
     if (err && io)
         err->sys = sys->sys;
@@ -181,8 +188,8 @@ static int check(struct db *base, struct fk_err *err)
     } else {
         const char *words = (const char *)sqlite3_column_text(s, 0);
         if (!words || strcmp(words, "ok") != 0)
-            r = fk_fail(err, FK_E_CORRUPT, "catalog %s is damaged: %.200s", db->path,
-                        words ? words : "?");
+            r = fk_fail(err, FK_E_CORRUPT, "%s %s is damaged: %.200s; %s", db->noun, db->path,
+                        words ? words : "?", db->advice);
     }
     sqlite3_finalize(s);
     return r;
@@ -240,9 +247,20 @@ static int expect_wal(struct sqlite_db *db, struct fk_err *err)
     if (rc != SQLITE_ROW)
         r = fail(db, sqlite3_extended_errcode(db->conn), err);
     else if (!mode || strcmp(mode, "wal") != 0)
-        r = fk_fail(err, FK_E_IO, "catalog %s: SQLite cannot use a write-ahead log here", db->path);
+        r = fk_fail(err, FK_E_IO, "%s %s: SQLite cannot use a write-ahead log here", db->noun,
+                    db->path);
     sqlite3_finalize(s);
     return r;
+}
+
+// A journal that came back after a power loss would undo what was committed: EXTRA syncs the folder
+// after its removal.
+static int configure_shared(struct sqlite_db *db, struct fk_err *err)
+{
+    return script(&db->db,
+                  "PRAGMA journal_mode=DELETE; PRAGMA synchronous=EXTRA; PRAGMA temp_store=MEMORY;"
+                  "PRAGMA cell_size_check=ON;",
+                  err);
 }
 
 // The log's index is kept in the heap only when exclusive mode is asked for before the log.
@@ -252,6 +270,8 @@ static int configure(struct sqlite_db *db, struct fk_err *err)
     sqlite3_busy_timeout(db->conn, 5000);
     sqlite3_db_config(db->conn, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(db->conn, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    if (db->shared)
+        return configure_shared(db, err);
     int r =
         script(&db->db,
                "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
@@ -274,30 +294,32 @@ static int take_lock(struct sqlite_db *db, const struct fk_fs *fs, struct fk_err
 
 static int connect(struct sqlite_db *db, const struct fk_fs *fs, struct fk_err *err)
 {
-    int r = vfs_open(&db->vfs, fs, err);
+    int r = db->shared ? 0 : vfs_open(&db->vfs, fs, err);
     if (r)
         return r;
-    db->vfs_open = true;
+    db->vfs_open = !db->shared;
     int flags =
         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-    int rc = sqlite3_open_v2(db->path, &db->conn, flags, db->vfs.name);
+    int rc = sqlite3_open_v2(db->path, &db->conn, flags, db->shared ? NULL : db->vfs.name);
     return rc ? fail(db, rc, err) : configure(db, err);
 }
 
-int db_open_sqlite(const struct fk_fs *fs, const char *path, size_t statements, struct db **ret,
-                   struct fk_err *err)
+int db_open_sqlite(const struct db_open *o, struct db **ret, struct fk_err *err)
 {
     struct sqlite_db *db = fk_calloc(1, sizeof(*db));
     if (!db)
         return fk_fail_nomem(err);
     db->db.ops = &ops;
-    db->stmts = statements;
-    db->stmt = fk_calloc(statements, sizeof(*db->stmt));
-    int r = db->stmt ? fk_path_printf(db->path, err, "%s", path) : fk_fail_nomem(err);
+    db->noun = o->noun;
+    db->advice = o->advice;
+    db->shared = o->fs == NULL;
+    db->stmts = o->statements;
+    db->stmt = fk_calloc(o->statements, sizeof(*db->stmt));
+    int r = db->stmt ? fk_path_printf(db->path, err, "%s", o->path) : fk_fail_nomem(err);
+    if (r == 0 && !db->shared)
+        r = take_lock(db, o->fs, err);
     if (r == 0)
-        r = take_lock(db, fs, err);
-    if (r == 0)
-        r = connect(db, fs, err);
+        r = connect(db, o->fs, err);
     if (r) {
         db_close(&db->db);
         return r;

@@ -32,6 +32,7 @@ struct server {
     const struct options *o;
     struct fk_log log;
     struct fk_store *store;
+    struct fk_state *state;
     struct fk_api *api;
     struct fk_pool *pool;
     struct fk_http_server *http;
@@ -73,7 +74,12 @@ static int open_store(struct server *s, struct fk_err *err)
                                .originals_age_ns = o->originals_age,
                                .seal_bytes = o->seal_bytes,
                                .seal_age_ns = o->seal_age};
-    return r ? r : fk_store_open(&so, &s->store, err);
+    if (r == 0)
+        r = fk_store_open(&so, &s->store, err);
+    char state[FK_PATH_MAX];
+    if (r == 0)
+        r = fk_path_printf(state, err, "%s/state.db", s->dir);
+    return r ? r : fk_state_open(state, &s->state, err);
 }
 
 static int listen_on(struct server *s, struct fk_str text, struct fk_err *err)
@@ -179,6 +185,7 @@ static void close_parts(struct server *s)
     fk_http_server_free(s->http);
     fk_pool_free(s->pool);
     fk_api_free(s->api);
+    fk_state_close(s->state);
     fk_store_close(s->store);
 }
 
@@ -269,6 +276,7 @@ static int run(void *options, struct fk_opt_list *args)
         r = open_store(&s, &err);
     if (r == 0)
         r = fk_api_new(&(struct fk_api_opts){.store = s.store,
+                                             .state = s.state,
                                              .limits = o->limits,
                                              .log = &s.log,
                                              .originals = originals,

@@ -6,6 +6,7 @@
 
 struct fk_target {
     struct fk_store *store;
+    struct fk_state *state; // NULL: of files, which have none
     struct fk_api *api;
     struct fk_http_client *client;
     char temporary[FK_PATH_MAX]; // folder to remove in the end, "" none
@@ -15,8 +16,10 @@ static int open_store(struct fk_target *t, const struct fk_store_opts *o,
                       enum fk_originals originals, struct fk_err *err)
 {
     int r = fk_store_open(o, &t->store, err);
-    struct fk_api_opts api = {
-        .store = t->store, .limits = fk_limits_default(), .originals = originals};
+    struct fk_api_opts api = {.store = t->store,
+                              .state = t->state,
+                              .limits = fk_limits_default(),
+                              .originals = originals};
     return r ? r : fk_api_new(&api, &t->api, err);
 }
 
@@ -25,6 +28,13 @@ static int open_local(struct fk_target *t, struct fk_str dir, struct fk_err *err
     char path[FK_PATH_MAX];
     int r = fk_path_printf(path, err, "%.*s", FK_STR_ARG(dir));
     struct fk_store_opts o = {.dir = path, .run_inline = true};
+    char state[FK_PATH_MAX];
+    if (r == 0)
+        r = fk_path_printf(state, err, "%s/state.db", path);
+    if (r == 0)
+        r = fk_fs_mkdirs(fk_fs_real(), path, err);
+    if (r == 0)
+        r = fk_state_open(state, &t->state, err);
     return r ? r : open_store(t, &o, FK_ORIGINALS_UPLOADS, err);
 }
 
@@ -80,6 +90,7 @@ void fk_target_close(struct fk_target *t)
     if (!t)
         return;
     fk_api_free(t->api);
+    fk_state_close(t->state);
     fk_store_close(t->store);
     fk_http_client_free(t->client);
     if (t->temporary[0] && fk_temp_folder_remove(t->temporary, &err))
