@@ -76,6 +76,7 @@ def made():
     yield from made_otlp()
     yield 'fuzz_jfr', made_jfr()
     yield from made_rpc(full)
+    yield from made_envelopes()
 
 
 def jfr_chunk(packed):
@@ -339,6 +340,18 @@ def made_rpc(profile):
         (5, b'{"aggregation":7,"step":"NaN"}'), (5, b'{"aggregation":-1,"step":"-Infinity"}'),
         (6, b'{"series":[{"points":[{"value":-0.0,"timestamp":"9223372036854775807"}]}]}'),
         (14, b'{"sampleType":[{"type":1}],"mapping":[{"hasFunctions":true}],"x":[{}],"period":null}'))]
+
+
+def made_envelopes():
+    def envelope(flags, message):
+        return bytes([flags]) + struct.pack('>I', len(message)) + message
+    asked = (field(7, b''), field(4, b'querier.v1.QuerierService.Series'), field(3, b'types/v1/types.proto'),
+             field(6, b'push.v1.PushRequest'), field(5, field(1, b'a.B') + field(2, 7)), b'')
+    yield 'fuzz_rpc_frame', [bytes([kind]) + data for kind, data in (
+        (0, b''.join(envelope(0, message) for message in asked)),
+        (1, envelope(1, gzip.compress(asked[1], mtime=0)) + envelope(0, asked[0])),
+        (1, envelope(1, gzip.compress(bytes(1 << 17), mtime=0))), (2, envelope(1, asked[0])), (3, envelope(1, b'x')),
+        (0, envelope(2, b'{}')), (0, b'\0\xff\xff\xff\xff'), (0, envelope(0, asked[1])[:-3]))]
 
 
 def stored(program):

@@ -35,6 +35,9 @@ void fk_api_set_ready(struct fk_api *api, bool ready); // what /ready answers
 // Routes for the server, borrowed from api.
 const struct fk_http_route *fk_api_routes(struct fk_api *api, size_t *ret_n);
 
+// Errors that belong to no route, in the form that the request understands.
+void fk_api_http_error(struct fk_http_res *res, int status, const struct fk_err *err);
+
 // One call in this process. target: path and query as on the wire. The answer is a status, a media
 // type and bytes.
 struct fk_api_ask {

@@ -6,6 +6,7 @@
 #include "api/api.h"
 #include "formats/formats.h"
 #include "render/render.h"
+#include "rpc/rpc.h"
 
 struct fk_api_endpoint;
 
@@ -21,7 +22,9 @@ struct fk_api_call {
     struct fk_str tenant;
     struct fk_str request, content_type, accept, user_agent; // body and fields
     const struct fk_cancel *cancel;
-    struct fk_http_res *res; // of the server; NULL when local
+    struct fk_http_req *http; // of the server; NULL when local
+    struct fk_http_res *res;
+    struct fk_rpc rpc; // how it came and wants its answer
     int64_t now_ns;
     // the answer
     int status;      // 200 at first
@@ -32,6 +35,7 @@ struct fk_api_call {
     struct fk_buf body;
     bool streamed;                 // the answer has begun: what fails now cuts it
     struct fk_query *query_run[2]; // freed when the call is over
+    struct fk_err failure;         // of a call with FK_API_RPC; code 0: none
 };
 
 typedef int fk_api_handler(struct fk_api_call *c, struct fk_err *err);
@@ -59,14 +63,16 @@ struct fk_api_endpoint {
     unsigned flags; // enum fk_api_flags
     const struct fk_api_param *params;
     size_t n_params;
-    const char *answer; // name of the shape in the document, or a media type
+    const char *answer;                     // name of the shape in the document, or a media type
+    const struct fk_rpc_stream_ops *stream; // instead of handle: a method that streams
 };
 // The whole table (routes.c).
 extern const struct fk_api_endpoint fk_api_table[];
 extern const size_t fk_api_table_n;
 
-struct fk_api_seen;    // recent pushes (seen.c)
-struct fk_api_rejects; // recent refusals (rejects.c)
+struct fk_api_seen;     // recent pushes (seen.c)
+struct fk_api_rejects;  // recent refusals (rejects.c)
+struct fk_api_watchers; // of the health (health.c)
 struct fk_seen_key;
 
 struct fk_api {
@@ -77,10 +83,12 @@ struct fk_api {
     struct route_arg {
         struct fk_api *api;
         const struct fk_api_endpoint *endpoint;
+        struct fk_rpc_stream_route stream;
     } * args;
     size_t n_routes;
     struct fk_api_seen *seen;
     struct fk_api_rejects *rejects;
+    struct fk_api_watchers *watchers;
     int64_t started_ns;
     _Atomic bool ready;
     bool local; // only this machine is listened to; set before the server starts
@@ -95,6 +103,16 @@ int fk_api_guard(const struct fk_api *api, bool writes, const struct fk_http_req
 // The tenant that has these profiles: the call's, or that of profiles which are not stored for
 // good.
 struct fk_str fk_call_tenant_of(struct fk_api_call *c, const struct fk_id *id, size_t n);
+
+#define FK_API_RETRY_NS (5 * FK_NS_PER_S) // when to come again after 429 and 503
+
+// ---- methods of services (method.c) ----
+// Whether a path or pattern is "/package.Service/Method".
+bool fk_api_is_method(struct fk_str path);
+// The message out of its framing, into c->request.
+int fk_call_open(struct fk_api_call *c, struct fk_err *err);
+// The error, or the message in c->body, as the protocol frames it.
+void fk_call_reply(struct fk_api_call *c, struct fk_http_res *res);
 
 // ---- parameters (params.c); errors name the parameter ----
 struct fk_str fk_param(const struct fk_api_call *c,
@@ -196,6 +214,9 @@ int fk_otlp_export(struct fk_api_call *c, struct fk_str message, bool json, stru
                    struct fk_err *err);
 void fk_otlp_error(struct fk_api_call *c, int status, const struct fk_err *err);
 void fk_otlp_http_error(struct fk_http_res *res, int status, const struct fk_err *err);
+
+// Whether errors have OTLP's form: a sender that speaks OTLP over plain HTTP.
+bool fk_api_answers_otlp(const struct fk_api_endpoint *e, const struct fk_rpc *rpc);
 
 // ---- handlers ----
 fk_api_handler fk_api_timeline, fk_api_subsecond, fk_api_rejects_list, fk_api_profiles,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Running a call: from an http route, or in this process. Errors become problem+json, on RPCs and
 // /ingest Connect's JSON.
+#include "api/health_int.h"
 #include "api/rejects_int.h"
 #include "api/seen_int.h"
-#include "rpc/rpc.h"
 
 #include <stdio.h>
 
@@ -55,26 +55,23 @@ static void put_problem(struct fk_api_call *c, int status, const struct fk_err *
     fk_http_problem_put(&c->body, status, err);
 }
 
-// Connect's error object (connectrpc.com, "Unary protocol: error codes").
-static void put_connect(struct fk_api_call *c, int status, int code, const struct fk_err *err)
+// Connect's error object, kept also for protocols that have another.
+static void put_rpc_failure(struct fk_api_call *c, const struct fk_err *err)
 {
-    struct fk_json w;
-    const char *name = fk_rpc_code_name(code ? (enum fk_rpc_code)code : fk_rpc_code_of(status));
+    struct fk_rpc_failure f = {
+        .code = c->fail_code ? (enum fk_rpc_code)c->fail_code : fk_rpc_code_of(c->status),
+        .err = err,
+        .retry_ns = c->status == 503 || c->status == 429 ? FK_API_RETRY_NS : 0};
     c->type = "application/json";
-    fk_json_init(&w, fk_out_buf(&c->body), false);
-    fk_json_object(&w);
-    fk_json_k(&w, "code");
-    fk_json_str(&w, fk_str_of(name));
-    fk_json_k(&w, "message");
-    fk_json_str(&w, fk_str_of(err->msg));
-    fk_json_object_end(&w);
-    fk_json_finish(&w, NULL);
+    c->failure = *err;
+    fk_rpc_put_error(&f, &c->body);
 }
 
 void fk_call_run(struct fk_api_call *c)
 {
     struct fk_err err = {0};
-    int r = fk_api_check_params(c, &err);
+    bool method = fk_api_is_method(fk_str_of(c->endpoint->pattern));
+    int r = method ? fk_call_open(c, &err) : fk_api_check_params(c, &err);
     if (r == 0)
         r = c->endpoint->handle(c, &err);
     if (r == 0 && c->body.failed)
@@ -107,10 +104,10 @@ void fk_call_run(struct fk_api_call *c)
     if (c->status >= 500)
         fk_logf(c->api->opts.log, FK_LOG_WARN, "api", "%s %s: %s", c->endpoint->method,
                 c->endpoint->pattern, err.msg);
-    if (c->endpoint->flags & FK_API_OTLP)
+    if (fk_api_answers_otlp(c->endpoint, &c->rpc))
         fk_otlp_error(c, c->status, &err);
     else if (c->endpoint->flags & FK_API_RPC)
-        put_connect(c, c->status, c->fail_code, &err);
+        put_rpc_failure(c, &err);
     else
         put_problem(c, c->status, &err);
 }
@@ -138,7 +135,7 @@ static void answer(struct fk_api_call *c, struct fk_http_res *res)
     if (c->streamed)
         return;
     put_head(c, res);
-    fk_http_res_take(res, &c->body);
+    fk_call_reply(c, res);
 }
 
 // An answer up to this size is sent whole, with its length.
@@ -189,6 +186,7 @@ static void run_route(void *arg, struct fk_http_req *req, struct fk_http_res *re
     } else if (fk_http_req_query(req, &c.query, &c.n_query, &err)) {
         fk_http_res_fail(res, 0, &err);
     } else {
+        c.http = req;
         fk_call_run(&c);
         if (!(a->endpoint->flags & FK_API_RAW) || c.status >= 400)
             answer(&c, res);
@@ -196,48 +194,53 @@ static void run_route(void *arg, struct fk_http_req *req, struct fk_http_res *re
     fk_call_free(&c);
 }
 
-// Errors found before a handler runs, in the form of the RPCs.
-static void connect_error(struct fk_http_res *res, int status, const struct fk_err *err)
+static void set_limits(const struct fk_limits *l, const struct fk_api_endpoint *e,
+                       struct fk_http_route *r)
 {
-    struct fk_api_call c = {0};
-    fk_buf_init(&c.body, 0);
-    put_connect(&c, status, 0, err);
-    fk_http_res_status(res, status);
-    fk_http_res_type(res, "application/json");
-    fk_http_res_take(res, &c.body);
-    fk_buf_free(&c.body);
+    if (e->handle == fk_api_upload) {
+        r->body_max = l->upload_body;
+        r->body_flag = FK_LIMIT_FLAG(upload_body);
+    } else if (e->flags & FK_API_INGEST) {
+        r->body_max = l->push_body;
+        r->decoded_max = l->push_body + l->push_decoded;
+        r->body_flag = FK_LIMIT_FLAG(push_body);
+    } else if (fk_str_eq(fk_str_of(r->method), FK_S("POST"))) {
+        r->body_max = 1 << 20; // questions are small
+    }
 }
 
-static void fill_route(struct fk_api *api, size_t i)
+static void fill_route(struct fk_api *api, size_t i, const struct fk_api_endpoint *e,
+                       const char *method)
 {
-    const struct fk_api_endpoint *e = &fk_api_table[i];
-    const struct fk_limits *l = &api->opts.limits;
-    bool upload = e->handle == fk_api_upload, ingest = (e->flags & FK_API_INGEST) != 0,
-         post = e->method[0] == 'P';
-    void (*error)(struct fk_http_res *, int, const struct fk_err *) =
-        e->flags & FK_API_OTLP  ? fk_otlp_http_error
-        : e->flags & FK_API_RPC ? connect_error
-                                : NULL;
-    api->args[i] = (struct route_arg){api, e};
-    api->routes[i] = (struct fk_http_route){.method = e->method,
-                                            .pattern = e->pattern,
-                                            .run = run_route,
-                                            .arg = &api->args[i],
-                                            .cls = ingest ? FK_WORK_INGEST : FK_WORK_QUERY,
-                                            .on_loop = (e->flags & FK_API_LOOP) != 0,
-                                            .error = error,
-                                            .deadline_ns = ingest ? 0 : 120 * FK_NS_PER_S,
-                                            .extra = e};
-    if (upload) {
-        api->routes[i].body_max = l->upload_body;
-        api->routes[i].body_flag = FK_LIMIT_FLAG(upload_body);
-    } else if (ingest) {
-        api->routes[i].body_max = l->push_body;
-        api->routes[i].decoded_max = l->push_body + l->push_decoded;
-        api->routes[i].body_flag = FK_LIMIT_FLAG(push_body);
-    } else if (post) {
-        api->routes[i].body_max = 1 << 20; // questions are small
+    bool ingest = (e->flags & FK_API_INGEST) != 0;
+    api->args[i] = (struct route_arg){api, e, {e->stream, api}};
+    api->routes[i] =
+        (struct fk_http_route){.method = method,
+                               .pattern = e->pattern,
+                               .run = e->stream ? NULL : run_route,
+                               .sink = e->stream ? &fk_rpc_stream_sink : NULL,
+                               .arg = e->stream ? (void *)&api->args[i].stream : &api->args[i],
+                               .cls = ingest ? FK_WORK_INGEST : FK_WORK_QUERY,
+                               .on_loop = (e->flags & FK_API_LOOP) != 0,
+                               .error = e->flags & FK_API_OTLP  ? fk_otlp_http_error
+                                        : e->flags & FK_API_RPC ? fk_rpc_http_error
+                                                                : NULL,
+                               .deadline_ns = ingest || e->stream ? 0 : 120 * FK_NS_PER_S,
+                               .extra = e};
+    set_limits(&api->opts.limits, e, &api->routes[i]);
+}
+
+// Methods that only read have a second route, for Connect's GET.
+static void fill_routes(struct fk_api *api)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < fk_api_table_n; i++) {
+        const struct fk_api_endpoint *e = &fk_api_table[i];
+        fill_route(api, n++, e, e->method);
+        if (e->flags & FK_API_READS)
+            fill_route(api, n++, e, "GET");
     }
+    api->n_routes = n;
 }
 
 const struct fk_http_route *fk_api_routes(struct fk_api *api, size_t *ret_n)
@@ -325,17 +328,16 @@ int fk_api_new(const struct fk_api_opts *o, struct fk_api **ret, struct fk_err *
     api->opts = *o;
     api->clock = o->clock ? o->clock : fk_clock_real();
     api->started_ns = fk_clock_wall(api->clock);
-    api->n_routes = fk_api_table_n;
-    api->routes = fk_calloc(api->n_routes, sizeof(*api->routes));
-    api->args = fk_calloc(api->n_routes, sizeof(*api->args));
+    api->routes = fk_calloc(2 * fk_api_table_n, sizeof(*api->routes));
+    api->args = fk_calloc(2 * fk_api_table_n, sizeof(*api->args));
     api->seen = fk_seen_new();
     api->rejects = fk_rejects_new();
-    if (!api->routes || !api->args || !api->seen || !api->rejects) {
+    api->watchers = fk_watchers_new();
+    if (!api->routes || !api->args || !api->seen || !api->rejects || !api->watchers) {
         fk_api_free(api);
         return fk_fail_nomem(err);
     }
-    for (size_t i = 0; i < api->n_routes; i++)
-        fill_route(api, i);
+    fill_routes(api);
     *ret = api;
     return 0;
 }
@@ -348,6 +350,7 @@ void fk_api_free(struct fk_api *api)
     fk_free(api->args);
     fk_seen_free(api->seen);
     fk_rejects_free(api->rejects);
+    fk_watchers_free(api->watchers);
     fk_free(api);
 }
 
@@ -364,4 +367,6 @@ void fk_api_set_local(struct fk_api *api, bool local)
 void fk_api_set_ready(struct fk_api *api, bool ready)
 {
     api->ready = ready;
+    if (!ready)
+        fk_watchers_leave(api->watchers);
 }

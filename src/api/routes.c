@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of endpoints: one place from which the server's routes, the OpenAPI document and its
 // test are made.
-#include "api/api_int.h"
+#include "api/health_int.h"
 
 #define PARAMS(a) .params = (a), .n_params = FK_COUNTOF(a)
 // A method of a service that only reads.
-#define QUESTION (FK_API_RPC | FK_API_READS)
-#define OTLP     fk_api_otlp, FK_API_INGEST | FK_API_RPC | FK_API_OTLP, .answer = "rpc"
+#define QUESTION    (FK_API_RPC | FK_API_READS)
+#define STREAM(ops) NULL, FK_API_RPC | FK_API_RAW | FK_API_LOOP, .stream = (ops), .answer = "rpc"
+#define OTLP        fk_api_otlp, FK_API_INGEST | FK_API_RPC | FK_API_OTLP, .answer = "rpc"
 
 static const struct fk_api_param list_params[] = {
     {"limit", "integer", "entries a page, 1 to 1000; 100 when absent"},
@@ -159,6 +160,14 @@ const struct fk_api_endpoint fk_api_table[] = {
      fk_rpc_profile_stats, QUESTION, .answer = "rpc"},
     {"POST", "/querier.v1.QuerierService/AnalyzeQuery", "Nothing: a query's cost is not told",
      fk_rpc_analyze_query, QUESTION, .answer = "rpc"},
+    {"POST", "/grpc.health.v1.Health/Check", "Whether the server can be used", fk_rpc_health_check,
+     QUESTION | FK_API_LOOP, .answer = "rpc"},
+    {"POST", "/grpc.health.v1.Health/Watch", "The same, and when it changes",
+     STREAM(&fk_api_health_watch)},
+    {"POST", "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+     "Descriptions of the services", STREAM(&fk_rpc_reflection)},
+    {"POST", "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+     "Descriptions of the services", STREAM(&fk_rpc_reflection)},
     {"GET", "/metrics", "Prometheus metrics", fk_api_metrics, FK_API_HIDDEN, .answer = "text"},
     {"GET", "/ready", "Readiness", fk_api_ready, FK_API_HIDDEN | FK_API_LOOP, .answer = "text"},
     {"GET", "/healthz", "Liveness", fk_api_health, FK_API_HIDDEN | FK_API_LOOP, .answer = "text"},

@@ -158,7 +158,8 @@ static int open_http(struct server *s, struct fk_err *err)
                                      .routes_n = n,
                                      .pool = s->pool,
                                      .limits = s->o->http,
-                                     .spool_folder = s->spool};
+                                     .spool_folder = s->spool,
+                                     .error = fk_api_http_error};
     if ((r = fk_http_server_new(&ho, &s->http, err)))
         return r;
     if (o->listen.n == 0)

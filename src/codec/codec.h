@@ -5,6 +5,7 @@
 #define FK_CODEC_H
 
 #include "codec/archive.h"
+#include "codec/base64.h"
 #include "codec/json.h"
 #include "codec/pack.h"
 #include "codec/pb.h"

@@ -6,59 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 
-// ---- base64 (RFC 4648) ----
-
-static int digit(char c)
-{
-    if (c >= 'A' && c <= 'Z')
-        return c - 'A';
-    if (c >= 'a' && c <= 'z')
-        return c - 'a' + 26;
-    if (c >= '0' && c <= '9')
-        return c - '0' + 52;
-    return c == '+' || c == '-' ? 62 : c == '/' || c == '_' ? 63 : -1;
-}
-
-static int base64_decode(struct fk_str s, struct fk_arena *a, struct fk_str *ret)
-{
-    while (s.n && s.p[s.n - 1] == '=')
-        s.n--;
-    char *to = fk_arena_alloc(a, s.n / 4 * 3 + 3);
-    size_t n = 0;
-    uint32_t bits = 0, have = 0;
-    if (!to)
-        return -FK_E_NOMEM;
-    for (size_t i = 0; i < s.n; i++) {
-        int d = digit(s.p[i]);
-        if (d < 0)
-            return -FK_E_FORMAT;
-        bits = bits << 6 | (uint32_t)d;
-        have += 6;
-        if (have >= 8) {
-            have -= 8;
-            to[n++] = (char)(bits >> have & 0xff);
-        }
-    }
-    *ret = fk_str_make(to, n);
-    return have == 6 ? -FK_E_FORMAT : 0;
-}
-
-static void base64_put(struct fk_buf *b, struct fk_str s)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < s.n; i += 3) {
-        uint32_t n = (uint32_t)(uint8_t)s.p[i] << 16;
-        if (i + 1 < s.n)
-            n |= (uint32_t)(uint8_t)s.p[i + 1] << 8;
-        if (i + 2 < s.n)
-            n |= (uint8_t)s.p[i + 2];
-        fk_buf_byte(b, (uint8_t)digits[n >> 18]);
-        fk_buf_byte(b, (uint8_t)digits[n >> 12 & 63]);
-        fk_buf_byte(b, (uint8_t)(i + 1 < s.n ? digits[n >> 6 & 63] : '='));
-        fk_buf_byte(b, (uint8_t)(i + 2 < s.n ? digits[n & 63] : '='));
-    }
-}
-
 // ---- reading ----
 
 static const struct fk_field *field_named(const struct fk_msg_type *t, struct fk_str name)
@@ -127,7 +74,7 @@ static int read_text(const struct fk_msg_type *t, const struct fk_field *f,
         return bad_value(t, f, err);
     if ((r = fk_json_text(tok, a, &text, err)))
         return r;
-    if (f->kind == FK_FIELD_BYTES && (r = base64_decode(text, a, &text)))
+    if (f->kind == FK_FIELD_BYTES && (r = fk_base64_decode(text, a, &text)))
         return r == -FK_E_NOMEM ? fk_fail_nomem(err) : bad_value(t, f, err);
     *to = text;
     return 0;
@@ -276,7 +223,7 @@ static void put_bytes(struct fk_json *w, struct fk_str s)
 {
     struct fk_buf b;
     fk_buf_init(&b, 0);
-    base64_put(&b, s);
+    fk_base64_put(&b, s);
     if (fk_buf_check(&b, "base64", w->err.code ? NULL : &w->err) == 0)
         fk_json_str(w, fk_buf_view(&b));
     fk_buf_free(&b);
@@ -355,15 +302,4 @@ void fk_msg_encode_json(const struct fk_msg_type *t, const void *msg, struct fk_
         fk_json_array_end(w);
     }
     fk_json_object_end(w);
-}
-
-enum fk_rpc_codec fk_rpc_codec_of(struct fk_str content_type)
-{
-    if (fk_http_media_is(content_type, "application/json"))
-        return FK_RPC_JSON;
-    if (fk_http_media_is(content_type, "application/proto") ||
-        fk_http_media_is(content_type, "application/protobuf") ||
-        fk_http_media_is(content_type, "application/x-protobuf"))
-        return FK_RPC_PROTO;
-    return FK_RPC_OTHER;
 }
