@@ -24,7 +24,8 @@ static const struct {
 enum fk_rpc_codec fk_rpc_codec_of(struct fk_str content_type)
 {
     for (size_t i = 0; i < FK_COUNTOF(types); i++)
-        if (fk_http_media_is(content_type, types[i].type))
+        if ((types[i].protocol == FK_RPC_PLAIN || types[i].protocol == FK_RPC_CONNECT) &&
+            fk_http_media_is(content_type, types[i].type))
             return types[i].codec;
     return FK_RPC_OTHER;
 }

@@ -98,7 +98,7 @@ struct fk_rpc {
     const char *type;     // media type of the answer
 };
 
-// Of a message's bytes as they lie in the body, by content type only: which codec.
+// The codec of a body that is the bare message, by its content type.
 enum fk_rpc_codec fk_rpc_codec_of(struct fk_str content_type);
 // How a request is framed, by its method and fields.
 void fk_rpc_open(struct fk_http_req *req, struct fk_rpc *ret);
