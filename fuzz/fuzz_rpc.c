@@ -7,11 +7,14 @@
 #define LIMIT ((size_t)64 << 20)
 
 static const struct fk_msg_type *const types[] = {
-    &rpc_push_type,           &rpc_empty_type,        &rpc_select_type,
-    &rpc_select_profile_type, &rpc_stacktraces_type,  &rpc_select_series_type,
-    &rpc_series_answer_type,  &rpc_label_values_type, &rpc_label_names_type,
-    &rpc_series_type,         &rpc_strings_type,      &rpc_label_sets_type,
-    &rpc_profile_types_type,  &rpc_range_type,        &rpc_pprof_type};
+    &rpc_push_type,           &rpc_empty_type,          &rpc_select_type,
+    &rpc_select_profile_type, &rpc_stacktraces_type,    &rpc_select_series_type,
+    &rpc_series_answer_type,  &rpc_label_values_type,   &rpc_label_names_type,
+    &rpc_series_type,         &rpc_strings_type,        &rpc_label_sets_type,
+    &rpc_profile_types_type,  &rpc_range_type,          &rpc_pprof_type,
+    &rpc_stats_type,          &rpc_select_span_type,    &rpc_diff_type,
+    &rpc_diff_answer_type,    &rpc_select_heatmap_type, &rpc_heatmap_answer_type,
+    &rpc_analyze_type,        &rpc_analyze_answer_type};
 
 union any { // room for each of them
     struct rpc_push a;

@@ -331,7 +331,15 @@ def made_rpc(profile):
         (0, push), (1, field(9, 7)), (2, select), (3, select), (4, tree), (5, select + series[:5]),
         (5, series), (6, field(1, field(1, label) + field(2, b'\x09' + bytes(8) + field(2, 5)))),
         (7, names), (8, names), (9, names), (10, names), (11, field(1, field(1, label))),
-        (12, field(1, names)), (13, field(1, 5)), (14, profile))]
+        (12, field(1, names)), (13, field(1, 5)), (14, profile), (15, field(1, 1) + field(2, 5)),
+        (2, select + field(7, field(1, field(1, b'main')) + field(2, field(1, 5) + field(2, 1)) + field(3, b'')) +
+         field(9, field(1, b'q') + field(2, 1)) + field(10, b'4bf92f3577b34da6a3ce929d0e0e4736') + field(11, b'a')),
+        (4, field(2, b'\0\0\1\4main\5\0') + field(3, b'digraph') + field(5, field(1, profile))),
+        (16, select[:60] + field(3, b'00f067aa0ba902b7')), (17, field(1, select) + field(2, select)),
+        (18, tree + field(5, 1)), (19, select + series[:5] + field(8, 2)), (21, field(2, 9) + field(4, b'x{}')),
+        (20, field(1, field(1, label) + field(2, field(1, 7) + field(2, bytes(16)) + packed(3, [1, 2]) +
+                                              field(4, field(2, b'id') + field(5, label))))),
+        (22, field(1, field(1, b'store') + field(5, 3)) + field(2, field(2, 77))))]
     yield 'fuzz_rpc', [bytes([128 | kind]) + data for kind, data in (
         (0, b'{"series":[{"labels":[{"name":"a","value":"b"}],"samples":[{"rawProfile":"H4s=","ID":"x"}]}]}'),
         (2, b'{"profile_typeID":"a:b:c:d:e","labelSelector":"{}","start":"1","end":2e3,"format":1}'),
@@ -339,6 +347,13 @@ def made_rpc(profile):
         (5, b'{"groupBy":["pod"],"step":1.5,"aggregation":"TIME_SERIES_AGGREGATION_TYPE_AVERAGE"}'),
         (5, b'{"aggregation":7,"step":"NaN"}'), (5, b'{"aggregation":-1,"step":"-Infinity"}'),
         (6, b'{"series":[{"points":[{"value":-0.0,"timestamp":"9223372036854775807"}]}]}'),
+        (2, b'{"stackTraceSelector":{"callSite":[{"name":"main"}],"goPgo":{"keepLocations":5}},"async":{"type":1}}'),
+        (4, b'{"tree":"AAAB","dot":"x","pprof":{"profile":{"periodType":{"type":"3"}}}}'),
+        (16, b'{"spanSelector":["00f067aa0ba902b7"],"format":"PROFILE_FORMAT_TREE"}'),
+        (17, b'{"left":{"start":"1"},"right":null}'), (18, b'{"flamegraph":{"leftTicks":"4"}}'),
+        (19, b'{"queryType":"HEATMAP_QUERY_TYPE_SPAN","exemplarType":3,"limit":"5"}'),
+        (20, b'{"series":[{"slots":[{"yMin":[1.5,"NaN"],"counts":[1],"exemplars":[{"profileId":"x"}]}]}]}'),
+        (21, b'{"query":"a{}","start":1}'), (22, b'{"queryScopes":[{"profileCount":"1"}],"queryImpact":{}}'),
         (14, b'{"sampleType":[{"type":1}],"mapping":[{"hasFunctions":true}],"x":[{}],"period":null}'))]
 
 

@@ -226,8 +226,9 @@ fk_api_handler fk_api_timeline, fk_api_subsecond, fk_api_rejects_list, fk_api_pr
     fk_api_openapi, fk_api_buildinfo;
 
 fk_api_handler fk_api_ingest, fk_api_otlp, fk_rpc_push, fk_rpc_select_stacktraces,
-    fk_rpc_select_profile, fk_rpc_select_series, fk_rpc_label_names, fk_rpc_label_values,
-    fk_rpc_profile_types, fk_rpc_series, fk_rpc_profile_stats, fk_rpc_analyze_query;
+    fk_rpc_select_span, fk_rpc_diff, fk_rpc_select_profile, fk_rpc_select_series,
+    fk_rpc_select_heatmap, fk_rpc_label_names, fk_rpc_label_values, fk_rpc_profile_types,
+    fk_rpc_series, fk_rpc_profile_stats, fk_rpc_analyze_query;
 
 extern const struct fk_http_asset fk_ui_assets[]; // made from ui/dist, sorted by path
 extern const size_t fk_ui_assets_n;

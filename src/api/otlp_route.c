@@ -25,15 +25,16 @@ struct status {
 
 static const struct fk_field partial_fields[] = {
     {1, FK_FIELD_I64, false, offsetof(struct partial, rejected_profiles), "rejected_profiles",
-     "rejectedProfiles", NULL, NULL},
+     "rejectedProfiles", NULL, NULL, false},
     {2, FK_FIELD_STR, false, offsetof(struct partial, error_message), "error_message",
-     "errorMessage", NULL, NULL},
+     "errorMessage", NULL, NULL, false},
 };
 static const struct fk_msg_type partial_type = {"ExportProfilesPartialSuccess", partial_fields,
                                                 FK_COUNTOF(partial_fields), sizeof(struct partial)};
 static const struct fk_field status_fields[] = {
-    {1, FK_FIELD_I32, false, offsetof(struct status, code), "code", "code", NULL, NULL},
-    {2, FK_FIELD_STR, false, offsetof(struct status, message), "message", "message", NULL, NULL},
+    {1, FK_FIELD_I32, false, offsetof(struct status, code), "code", "code", NULL, NULL, false},
+    {2, FK_FIELD_STR, false, offsetof(struct status, message), "message", "message", NULL, NULL,
+     false},
 };
 static const struct fk_msg_type status_type = {"Status", status_fields, FK_COUNTOF(status_fields),
                                                sizeof(struct status)};

@@ -121,7 +121,7 @@ static int fold(const struct fk_profile *p, uint32_t type, struct fk_tree *t, st
 int fk_folded_encode(const struct fk_profile *p, const struct fk_encode_opts *opts,
                      struct fk_out out, struct fk_err *err)
 {
-    static const struct fk_tree_opts all = {0, FK_ORDER_NAME};
+    static const struct fk_tree_opts all = {.order = FK_ORDER_NAME};
     if (opts->type >= p->n_types)
         return fk_fail_param(err, "type", "the profile has %u sample types", p->n_types);
     FK_AUTO_ARENA a;

@@ -59,8 +59,13 @@ struct fk_tree_view {
 enum fk_tree_order { FK_ORDER_NAME, FK_ORDER_TOTAL }; // siblings: by name, or by larger total first
 struct fk_tree_opts {
     uint32_t max_nodes; // 0: all; else the nodes of largest total, best first
+    bool keep_ties;     // also those as heavy as the last of them (fk_tree_cut)
     enum fk_tree_order order;
 };
+// Pyroscope's way to cut: a node stays when it weighs at least as much as the max_nodes-th heaviest
+// one below the root, and its parent stays. *ret: a byte for each node; NULL: all stay.
+int fk_tree_cut(const struct fk_tree *t, uint32_t max_nodes, struct fk_arena *a,
+                const uint8_t **ret, struct fk_err *err);
 int fk_tree_view(const struct fk_tree *t, const struct fk_tree_opts *o, struct fk_arena *a,
                  struct fk_tree_view *ret, struct fk_err *err);
 

@@ -197,6 +197,32 @@ static int keep_best(struct shape *s, uint32_t max, struct fk_err *err)
     return 0;
 }
 
+static int by_size(const void *pa, const void *pb)
+{
+    uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
+    return a > b ? -1 : a < b;
+}
+
+// All nodes that weigh at least as much as the max-th below the root.
+static int keep_heavy(struct shape *s, uint32_t max, struct fk_err *err)
+{
+    size_t n = s->t->nodes.n;
+    if (max == 0 || n - 1 <= max)
+        return 0;
+    uint64_t *w = fk_arena_array(s->a, n, sizeof(*w));
+    s->keep = fk_arena_zalloc(s->a, n);
+    if (!w || !s->keep)
+        return fk_fail_nomem(err);
+    for (uint32_t i = 1; i < n; i++)
+        w[i - 1] = weight(s, i);
+    qsort(w, n - 1, sizeof(*w), by_size);
+    uint64_t least = w[max - 1];
+    s->keep[0] = 1;
+    for (uint32_t i = 1; i < n; i++) // parents have smaller ids
+        s->keep[i] = s->keep[s->t->nodes.v[i].parent] && weight(s, i) >= least;
+    return 0;
+}
+
 // ---- columns ----
 
 struct columns {
@@ -253,25 +279,44 @@ static int emit(struct shape *s, struct fk_tree_view *view, struct fk_err *err)
     return 0;
 }
 
+static int make_totals(struct shape *s, struct fk_err *err)
+{
+    for (uint32_t c = 0; c < s->t->columns; c++) {
+        s->total[c] = fk_arena_array(s->a, s->t->nodes.n, sizeof(int64_t));
+        if (!s->total[c])
+            return fk_fail_nomem(err);
+        fk_tree_totals(s->t, c, s->total[c]);
+    }
+    return 0;
+}
+
+int fk_tree_cut(const struct fk_tree *t, uint32_t max_nodes, struct fk_arena *a,
+                const uint8_t **ret, struct fk_err *err)
+{
+    struct shape s = {.t = t, .a = a};
+    int r = make_totals(&s, err);
+    if (r || (r = keep_heavy(&s, max_nodes, err)))
+        return r;
+    *ret = s.keep;
+    return 0;
+}
+
 int fk_tree_view(const struct fk_tree *t, const struct fk_tree_opts *o, struct fk_arena *a,
                  struct fk_tree_view *ret, struct fk_err *err)
 {
     struct shape s = {.t = t, .a = a};
     struct fk_tree_view view = {.n_names = (uint32_t)t->names.n, .name = t->names.v};
-    int r;
+    int r = make_totals(&s, err);
     for (uint32_t c = 0; c < t->columns; c++) {
-        s.total[c] = fk_arena_array(a, t->nodes.n, sizeof(int64_t));
-        if (!s.total[c])
-            return fk_fail_nomem(err);
-        fk_tree_totals(t, c, s.total[c]);
         view.sum[c] = t->sum[c];
         view.unsymbolized[c] = t->unsymbolized[c];
     }
-    if ((r = rank_names(&s, err)) || (r = order_children(&s, err)))
+    if (r || (r = rank_names(&s, err)) || (r = order_children(&s, err)))
         return r;
     if (o->order == FK_ORDER_TOTAL && (r = order_by_total(&s, err)))
         return r;
-    if ((r = keep_best(&s, o->max_nodes, err)) || (r = emit(&s, &view, err)))
+    r = o->keep_ties ? keep_heavy(&s, o->max_nodes, err) : keep_best(&s, o->max_nodes, err);
+    if (r || (r = emit(&s, &view, err)))
         return r;
     *ret = view;
     return 0;

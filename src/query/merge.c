@@ -53,6 +53,17 @@ static int need_self(struct fk_scan *s, int64_t **self, struct fk_err *err)
     return *self ? 0 : fk_fail_nomem(err);
 }
 
+// Takes out the stacks that are not of the call site.
+static int keep_site(struct fk_scan *s, int64_t *self, struct fk_err *err)
+{
+    const uint8_t *site;
+    int r = fk_scan_site(s, &site, err);
+    for (uint32_t i = 0; r == 0 && site && i < s->sym.n_stacks; i++)
+        if (!site[i])
+            self[i] = 0;
+    return r;
+}
+
 static int tree_begin(struct fk_scan *s, struct fk_err *err)
 {
     struct tree_job *j = s->arg;
@@ -75,7 +86,10 @@ static int tree_row(struct fk_scan *s, const struct fk_hit *h, struct fk_err *er
 static int tree_end(struct fk_scan *s, struct fk_err *err)
 {
     struct tree_job *j = s->arg;
-    return j->self ? fk_tree_fold(j->tree, j->column, &s->sym, j->self, false, j->filter, err) : 0;
+    int r = j->self ? keep_site(s, j->self, err) : 0;
+    return r || !j->self
+               ? r
+               : fk_tree_fold(j->tree, j->column, &s->sym, j->self, false, j->filter, err);
 }
 
 static void note_unsymbolized(struct fk_query *q, const struct fk_tree *t, uint32_t column,
@@ -243,6 +257,11 @@ static int profile_end(struct fk_scan *s, struct fk_err *err)
         return 0;
     if (fk_remap_start(j->remap, j->dict, &s->sym) || add_placements(s, j))
         return fk_fail_nomem(err);
+    for (size_t t = 0; t < j->types.n; t++) {
+        int r = j->self[t] ? keep_site(s, j->self[t], err) : 0;
+        if (r)
+            return r;
+    }
     for (uint32_t stack = 0; stack < s->sym.n_stacks; stack++) {
         int64_t *row = NULL;
         for (size_t t = 0; t < j->types.n; t++) {

@@ -15,6 +15,14 @@ struct fk_attr_filter {
     struct fk_str name, value; // sample attribute, equality
 };
 
+// One of several values; the attribute may stand under either name. Case does not matter: the
+// values are ids in hex.
+struct fk_attr_choice {
+    struct fk_str name, or_name;
+    const struct fk_str *value;
+    size_t n;
+};
+
 // What a view looks at (api.md "A source"). Borrowed for the life of the query.
 struct fk_source_spec {
     const struct fk_id *id; // chosen profiles, or none: then selector and range
@@ -26,6 +34,10 @@ struct fk_source_spec {
     size_t n_focus, n_hide, n_collapse;
     const struct fk_attr_filter *attr;
     size_t n_attrs;
+    const struct fk_attr_choice *choice; // all must hold
+    size_t n_choices;
+    const struct fk_str *call_site; // functions from the root: only stacks that begin so
+    size_t n_call_site;
     struct fk_id max_id; // ignore what was committed later; zero: the snapshot's
 };
 
@@ -109,7 +121,18 @@ int fk_query_profile(struct fk_query *q, struct fk_profile *ret, struct fk_err *
 
 // ---- aggregates over entries ----
 
-enum fk_aggregation { FK_AGG_AUTO, FK_AGG_SUM, FK_AGG_RATE, FK_AGG_AVG };
+// avg: mean over the snapshots of each series, summed over the series of a group. mean: over all
+// profiles of the group alike.
+enum fk_aggregation { FK_AGG_AUTO, FK_AGG_SUM, FK_AGG_RATE, FK_AGG_AVG, FK_AGG_MEAN };
+enum fk_exemplars { FK_EXEMPLARS_NONE, FK_EXEMPLARS_PROFILES, FK_EXEMPLARS_SPANS };
+
+// The heaviest profile, or span within a profile, of a place in a graph.
+struct fk_exemplar {
+    int64_t time_ns, value;
+    struct fk_id id;                 // of the profile
+    struct fk_str span_id, trace_id; // of a span; trace_id may be empty
+    struct fk_labels labels;         // of its series, without those that are grouped by
+};
 struct fk_series_spec {
     int64_t step_ns; // 0: chosen so that there are about 200 points
     const struct fk_str *group_by;
@@ -119,10 +142,12 @@ struct fk_series_spec {
     bool on_grid; // points at grid_ns, grid_ns + step ... <= grid_end_ns, each of (point - step,
                   // point]
     int64_t grid_ns, grid_end_ns;
+    enum fk_exemplars exemplars;
 };
 struct fk_point {
     int64_t time_ms;
     double value;
+    const struct fk_exemplar *exemplar; // NULL: none
 };
 struct fk_group {
     struct fk_labels labels;
@@ -156,6 +181,42 @@ struct fk_heatmap {
 };
 int fk_query_heatmap(struct fk_query *q, const struct fk_heatmap_spec *s, struct fk_heatmap *ret,
                      struct fk_err *err);
+
+// Values of profiles, or of spans within them, counted in cells of a time grid and of equal-width
+// value buckets over all groups.
+#define FK_SLOT_BUCKETS 20
+struct fk_slots_spec {
+    int64_t start_ns, end_ns, step_ns; // cells (start + (k - 1) * step, start + k * step]
+    const struct fk_str *group_by;
+    size_t n_group_by;
+    size_t limit; // groups, those with most points; 0: all
+    bool spans, exemplars;
+};
+struct fk_slot {
+    int64_t time_ms; // right edge
+    uint32_t count[FK_SLOT_BUCKETS];
+    struct fk_exemplar *exemplar; // of each cell that is not empty
+    size_t n_exemplars;
+};
+struct fk_slot_group {
+    struct fk_labels labels;
+    struct fk_slot *slot; // ascending
+    size_t n;
+    uint64_t points;
+};
+struct fk_slots {
+    double y_min[FK_SLOT_BUCKETS]; // lower edges
+    struct fk_slot_group *group;   // most points first
+    size_t n;
+};
+int fk_query_slots(struct fk_query *q, const struct fk_slots_spec *s, struct fk_slots *ret,
+                   struct fk_err *err);
+
+// What a query would look at, from the profile tables alone.
+struct fk_extent {
+    uint64_t series, profiles, samples, sample_bytes, blocks;
+};
+int fk_query_extent(struct fk_query *q, struct fk_extent *ret, struct fk_err *err);
 
 // ---- time within profiles ----
 

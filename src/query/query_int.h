@@ -56,6 +56,8 @@ struct fk_scan {
     struct fk_page *page;      // scratch
     struct mask_sets *masks;
     size_t n_masks;
+    const uint8_t *site;      // fk_scan_site, once asked for
+    struct part_spans *spans; // fk_hit_spans, likewise
 };
 int fk_scan_run(struct fk_scan *s, struct fk_err *err);
 // Symbols of the part at hand, loaded on first call; live until its end().
@@ -63,6 +65,34 @@ int fk_scan_symbols(struct fk_scan *s, const struct fk_symbols **ret, struct fk_
 // Total of one column of a hit: of matching samples when there is a keep_set.
 int fk_hit_total(struct fk_scan *s, const struct fk_hit *h, uint32_t column, int64_t *ret,
                  struct fk_err *err);
+// For each stack of the part at hand whether it begins with the query's call site; NULL: the query
+// has none.
+int fk_scan_site(struct fk_scan *s, const uint8_t **ret, struct fk_err *err);
+// Sums of one column per span of a hit's samples that count. *ret is good until the next call, its
+// texts until the part's end.
+struct fk_span_sum {
+    struct fk_str span_id, trace_id;
+    int64_t value;
+};
+int fk_hit_spans(struct fk_scan *s, const struct fk_hit *h, uint32_t column,
+                 const struct fk_span_sum **ret, size_t *ret_n, struct fk_err *err);
+// The value of an attribute in a set as text: strings as they are, numbers in decimal (made in
+// number[]). .p NULL: the set has no such key.
+struct fk_str fk_set_value(const struct fk_symbols *sym, uint32_t set, struct fk_str name,
+                           char number[24]);
+
+// Distinct values of some labels, numbered as they come.
+struct fk_groups {
+    FK_VEC(struct fk_labels) v;
+    struct fk_map index;
+};
+int fk_groups_find(struct fk_query *q, struct fk_groups *g, const struct fk_labels *labels,
+                   const struct fk_str *by, size_t n_by, uint32_t *ret, struct fk_err *err);
+void fk_groups_free(struct fk_groups *g);
+// The labels that are not grouped by, in the query's arena.
+int fk_labels_without(struct fk_query *q, const struct fk_labels *l, const struct fk_str *by,
+                      size_t n_by, struct fk_labels *ret, struct fk_err *err);
+
 // The entry of a hit, totals of matching samples; labels borrowed from the part, the rest in the
 // query's arena.
 int fk_hit_entry(struct fk_scan *s, const struct fk_hit *h, struct fk_entry *ret,

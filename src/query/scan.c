@@ -102,10 +102,8 @@ static int judge_types(struct fk_scan *s, uint32_t series, struct fk_err *err)
 
 // ---- attributes ----
 
-// The value of an attribute in a set as text: strings as they are, numbers in decimal. .p NULL: the
-// set has no such key.
-static struct fk_str attr_value(const struct fk_symbols *sym, uint32_t set, struct fk_str name,
-                                char number[24])
+struct fk_str fk_set_value(const struct fk_symbols *sym, uint32_t set, struct fk_str name,
+                           char number[24])
 {
     for (uint32_t k = sym->set_begin[set]; k < sym->set_begin[set + 1]; k++) {
         const struct fk_attr *a = &sym->attr[k];
@@ -124,6 +122,18 @@ static struct fk_str attr_value(const struct fk_symbols *sym, uint32_t set, stru
     return (struct fk_str){NULL, 0};
 }
 
+static bool is_chosen(const struct fk_symbols *sym, uint32_t set, const struct fk_attr_choice *c)
+{
+    char number[24];
+    struct fk_str value = fk_set_value(sym, set, c->name, number);
+    if (!value.p)
+        value = fk_set_value(sym, set, c->or_name, number);
+    bool found = false;
+    for (size_t i = 0; value.p && !found && i < c->n; i++)
+        found = fk_str_eq_nocase(value, c->value[i]);
+    return found;
+}
+
 static int set_matches(struct fk_scan *s, uint32_t set, uint64_t mask, bool *ret,
                        struct fk_err *err)
 {
@@ -133,14 +143,16 @@ static int set_matches(struct fk_scan *s, uint32_t set, uint64_t mask, bool *ret
     for (size_t i = 0; *ret && i < q->selector->n; i++) {
         if (!(mask >> i & 1))
             continue;
-        struct fk_str value = attr_value(&s->sym, set, q->selector->v[i].name, number);
+        struct fk_str value = fk_set_value(&s->sym, set, q->selector->v[i].name, number);
         int r = fk_matcher_match(&q->selector->v[i], value.p ? value : FK_S(""), ret, err);
         if (r)
             return r;
     }
     for (size_t i = 0; *ret && i < q->spec.n_attrs; i++)
-        *ret = fk_str_eq(attr_value(&s->sym, set, q->spec.attr[i].name, number),
+        *ret = fk_str_eq(fk_set_value(&s->sym, set, q->spec.attr[i].name, number),
                          q->spec.attr[i].value);
+    for (size_t i = 0; *ret && i < q->spec.n_choices; i++)
+        *ret = is_chosen(&s->sym, set, &q->spec.choice[i]);
     return 0;
 }
 
@@ -178,7 +190,7 @@ static int resolve(struct fk_scan *s, struct series_plan *p, struct fk_err *err)
     if (p->resolved)
         return 0;
     p->resolved = true;
-    if (p->mask == 0 && s->q->spec.n_attrs == 0)
+    if (p->mask == 0 && s->q->spec.n_attrs == 0 && s->q->spec.n_choices == 0)
         return 0;
     return make_keep(s, p->mask, &p->keep, err);
 }
@@ -349,6 +361,8 @@ static int on_part(void *arg, const struct fk_part *part, struct fk_err *err)
     s->has_sym = false;
     s->masks = NULL;
     s->n_masks = 0;
+    s->site = NULL;
+    s->spans = NULL;
     fk_arena_init(&s->part_arena, (size_t)s->q->opts.memory);
     r = scan_part(s, err);
     fk_arena_free(&s->part_arena);
@@ -389,15 +403,20 @@ int fk_scan_symbols(struct fk_scan *s, const struct fk_symbols **ret, struct fk_
 int fk_hit_total(struct fk_scan *s, const struct fk_hit *h, uint32_t column, int64_t *ret,
                  struct fk_err *err)
 {
-    if (!h->keep_set) {
+    const uint8_t *site;
+    int r = fk_scan_site(s, &site, err);
+    if (r)
+        return r;
+    if (!h->keep_set && !site) {
         *ret = h->row->total[column];
         return 0;
     }
     struct fk_packed in = fk_row_packed(h->row, s->tables, &s->sym);
-    int r = fk_samples_unpack(&s->samples, &in, err);
+    r = fk_samples_unpack(&s->samples, &in, err);
     int64_t sum = 0;
     for (uint64_t i = 0; r == 0 && i < s->samples.n_rows; i++) {
-        if (!h->keep_set[s->samples.has_sets ? s->samples.set[i] : 0])
+        if ((h->keep_set && !h->keep_set[s->samples.has_sets ? s->samples.set[i] : 0]) ||
+            (site && !site[s->samples.stack[i]]))
             continue;
         uint64_t from = s->samples.has_obs ? s->samples.obs_begin[i] : i;
         uint64_t until = s->samples.has_obs ? s->samples.obs_begin[i + 1] : i + 1;

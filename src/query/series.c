@@ -15,10 +15,19 @@ struct cell {
     uint64_t n;
 };
 
+// The heaviest of a cell.
+struct best {
+    bool there;
+    int64_t value, time_ns;
+    struct fk_id id;
+    struct fk_str span_id, trace_id; // in the query's arena
+};
+
 struct one_series {
     struct fk_labels labels; // borrowed from the snapshot
     uint32_t group;
     struct cell *cell; // n_steps, in the query's arena
+    struct best *best; // likewise; NULL: none are wanted
 };
 
 struct job {
@@ -29,34 +38,9 @@ struct job {
     size_t n_steps, cells;
     FK_VEC(struct one_series) series;
     struct fk_map series_index;
-    FK_VEC(struct fk_labels) groups;
-    struct fk_map group_index;
+    struct fk_groups groups;
     uint32_t *of_part; // series of the part -> ours + 1
 };
-
-static int group_of(struct job *j, const struct fk_labels *labels, uint32_t *ret)
-{
-    struct fk_labels key;
-    struct fk_label *v = fk_arena_array(&j->q->arena, j->spec->n_group_by + 1, sizeof(*v));
-    size_t n = 0;
-    for (size_t i = 0; v && i < j->spec->n_group_by; i++) {
-        struct fk_str value = fk_labels_get(labels, j->spec->group_by[i]);
-        if (value.p)
-            v[n++] = (struct fk_label){j->spec->group_by[i], value};
-    }
-    if (!v || fk_labels_make(&j->q->arena, v, n, &key, NULL))
-        return -FK_E_NOMEM;
-    uint64_t hash = fk_labels_hash(&key);
-    for (uint32_t at = fk_map_first(&j->group_index, hash); at != FK_NONE;
-         at = fk_map_next(&j->group_index, hash, at))
-        if (fk_labels_eq(&j->groups.v[fk_map_id(&j->group_index, at)], &key)) {
-            *ret = fk_map_id(&j->group_index, at);
-            return 0;
-        }
-    *ret = (uint32_t)j->groups.n;
-    return fk_vec_push(&j->groups, key) || fk_map_add(&j->group_index, hash, *ret) ? -FK_E_NOMEM
-                                                                                   : 0;
-}
 
 static int series_of(struct job *j, const struct fk_labels *labels, uint32_t *ret,
                      struct fk_err *err)
@@ -75,11 +59,18 @@ static int series_of(struct job *j, const struct fk_labels *labels, uint32_t *re
             err, "step", MAX_CELLS, NULL,
             "series times steps are too many: choose a larger step or fewer series");
     s.cell = fk_arena_zalloc(&j->q->arena, j->n_steps * sizeof(*s.cell));
+    if (j->spec->exemplars)
+        s.best = fk_arena_zalloc(&j->q->arena, j->n_steps * sizeof(*s.best));
     *ret = (uint32_t)j->series.n;
-    if (!s.cell || group_of(j, labels, &s.group) || fk_vec_push(&j->series, s) ||
-        fk_map_add(&j->series_index, hash, *ret))
+    if (!s.cell || (j->spec->exemplars && !s.best))
         return fk_fail_nomem(err);
-    return 0;
+    int r = fk_groups_find(j->q, &j->groups, labels, j->spec->group_by, j->spec->n_group_by,
+                           &s.group, err);
+    if (r)
+        return r;
+    return fk_vec_push(&j->series, s) || fk_map_add(&j->series_index, hash, *ret)
+               ? fk_fail_nomem(err)
+               : 0;
 }
 
 static int begin(struct fk_scan *s, struct fk_err *err)
@@ -88,6 +79,30 @@ static int begin(struct fk_scan *s, struct fk_err *err)
     j->of_part =
         fk_arena_zalloc(&s->part_arena, FK_MAX(s->tables->n_series, 1u) * sizeof(*j->of_part));
     return j->of_part ? 0 : fk_fail_nomem(err);
+}
+
+static bool offer(struct best *b, int64_t value, const struct fk_row *row)
+{
+    bool better = !b->there || value > b->value;
+    if (better)
+        *b = (struct best){.there = true, .value = value, .time_ns = row->time_ns, .id = row->id};
+    return better;
+}
+
+static int offer_spans(struct fk_scan *s, const struct fk_hit *h, struct best *b,
+                       struct fk_err *err)
+{
+    const struct fk_span_sum *v;
+    size_t n;
+    int r = fk_hit_spans(s, h, h->column, &v, &n, err);
+    for (size_t i = 0; r == 0 && i < n; i++) {
+        if (!offer(b, v[i].value, h->row))
+            continue;
+        b->span_id = fk_arena_str(&s->q->arena, v[i].span_id);
+        b->trace_id = fk_arena_str(&s->q->arena, v[i].trace_id);
+        r = b->span_id.p && b->trace_id.p ? 0 : fk_fail_nomem(err);
+    }
+    return r;
 }
 
 static int on_row(struct fk_scan *s, const struct fk_hit *h, struct fk_err *err)
@@ -105,11 +120,16 @@ static int on_row(struct fk_scan *s, const struct fk_hit *h, struct fk_err *err)
         return r;
     size_t step =
         (size_t)((uint64_t)fk_wrap_sub(h->row->time_ns, j->start_ns) / (uint64_t)j->step_ns);
-    if (step >= j->n_steps)
+    // Below a call site a profile without a sample there is no point of zero.
+    if (step >= j->n_steps || (value == 0 && j->q->spec.n_call_site))
         return 0;
-    struct cell *c = &j->series.v[*known - 1].cell[step];
-    c->sum += (double)value;
-    c->n++;
+    struct one_series *o = &j->series.v[*known - 1];
+    o->cell[step].sum += (double)value;
+    o->cell[step].n++;
+    if (j->spec->exemplars == FK_EXEMPLARS_SPANS)
+        return offer_spans(s, h, &o->best[step], err);
+    if (o->best)
+        offer(&o->best[step], value, h->row);
     return 0;
 }
 
@@ -202,25 +222,61 @@ static double cell_value(const struct job *j, const struct cell *c, enum fk_aggr
     return how == FK_AGG_RATE ? c->sum / ((double)j->step_ns / 1e9) : c->sum;
 }
 
+// The heaviest of a step among the series of a group.
+static int put_exemplar(struct job *j, uint32_t g, size_t step, struct fk_point *to)
+{
+    const struct one_series *from = NULL;
+    for (size_t i = 0; i < j->series.n; i++) {
+        const struct one_series *o = &j->series.v[i];
+        if (o->group == g && o->best && o->best[step].there &&
+            (!from || o->best[step].value > from->best[step].value))
+            from = o;
+    }
+    if (!from)
+        return 0;
+    const struct best *b = &from->best[step];
+    struct fk_exemplar *e = fk_arena_alloc(&j->q->arena, sizeof(*e));
+    if (!e)
+        return -FK_E_NOMEM;
+    *e = (struct fk_exemplar){b->time_ns, b->value, b->id, b->span_id, b->trace_id, {NULL, 0}};
+    to->exemplar = e;
+    return fk_labels_without(j->q, &from->labels, j->spec->group_by, j->spec->n_group_by,
+                             &e->labels, NULL);
+}
+
+// Sums of a group's series, of each step.
+static void add_up(const struct job *j, uint32_t g, enum fk_aggregation how, struct cell *sum)
+{
+    for (size_t i = 0; i < j->series.n; i++)
+        for (size_t k = 0; j->series.v[i].group == g && k < j->n_steps; k++) {
+            const struct cell *c = &j->series.v[i].cell[k];
+            if (!c->n)
+                continue;
+            sum[k].sum += cell_value(j, c, how);
+            sum[k].n += c->n;
+        }
+    for (size_t k = 0; how == FK_AGG_MEAN && k < j->n_steps; k++)
+        sum[k].sum = sum[k].n ? sum[k].sum / (double)sum[k].n : 0;
+}
+
 static int make_group(struct job *j, uint32_t g, enum fk_aggregation how, struct fk_group *ret)
 {
     struct cell *sum = fk_arena_zalloc(&j->q->arena, FK_MAX(j->n_steps, (size_t)1) * sizeof(*sum));
     ret->point = fk_arena_array(&j->q->arena, FK_MAX(j->n_steps, (size_t)1), sizeof(*ret->point));
     if (!sum || !ret->point)
         return -FK_E_NOMEM;
-    for (size_t i = 0; i < j->series.n; i++)
-        for (size_t k = 0; j->series.v[i].group == g && k < j->n_steps; k++)
-            if (j->series.v[i].cell[k].n) {
-                sum[k].sum += cell_value(j, &j->series.v[i].cell[k], how);
-                sum[k].n++;
-            }
-    for (size_t k = 0; k < j->n_steps; k++)
-        if (sum[k].n) {
-            ret->point[ret->n++] = (struct fk_point){
-                (j->label_ns + (int64_t)k * j->step_ns) / FK_NS_PER_MS, sum[k].sum};
-            ret->total += sum[k].sum;
-        }
-    ret->labels = j->groups.v[g];
+    add_up(j, g, how, sum);
+    for (size_t k = 0; k < j->n_steps; k++) {
+        if (!sum[k].n)
+            continue;
+        struct fk_point *p = &ret->point[ret->n++];
+        *p = (struct fk_point){(j->label_ns + (int64_t)k * j->step_ns) / FK_NS_PER_MS, sum[k].sum,
+                               NULL};
+        ret->total += sum[k].sum;
+        if (j->spec->exemplars && put_exemplar(j, g, k, p))
+            return -FK_E_NOMEM;
+    }
+    ret->labels = j->groups.v.v[g];
     return 0;
 }
 
@@ -247,15 +303,15 @@ static int finish(struct job *j, enum fk_kind kind, struct fk_series *ret, struc
             err, "aggregation",
             "a counter since process start has no rate per profile; ask for sum or avg");
     struct fk_group *group =
-        fk_arena_zalloc(&j->q->arena, FK_MAX(j->groups.n, (size_t)1) * sizeof(*group));
+        fk_arena_zalloc(&j->q->arena, FK_MAX(j->groups.v.n, (size_t)1) * sizeof(*group));
     if (!group)
         return fk_fail_nomem(err);
-    for (uint32_t g = 0; g < j->groups.n; g++)
+    for (uint32_t g = 0; g < j->groups.v.n; g++)
         if (make_group(j, g, how, &group[g]))
             return fk_fail_nomem(err);
-    qsort(group, j->groups.n, sizeof(*group), by_total);
-    size_t n = j->spec->limit ? FK_MIN(j->spec->limit, j->groups.n) : j->groups.n;
-    *ret = (struct fk_series){group, n, j->groups.n, j->step_ns, how};
+    qsort(group, j->groups.v.n, sizeof(*group), by_total);
+    size_t n = j->spec->limit ? FK_MIN(j->spec->limit, j->groups.v.n) : j->groups.v.n;
+    *ret = (struct fk_series){group, n, j->groups.v.n, j->step_ns, how};
     return 0;
 }
 
@@ -273,8 +329,7 @@ int fk_query_series(struct fk_query *q, const struct fk_series_spec *spec, struc
     if (r == 0)
         r = finish(&j, type.kind, ret, err);
     fk_vec_free(&j.series);
-    fk_vec_free(&j.groups);
+    fk_groups_free(&j.groups);
     fk_map_free(&j.series_index);
-    fk_map_free(&j.group_index);
     return r;
 }

@@ -90,6 +90,9 @@ int fk_flamebearer_make(const struct fk_tree_view *v, struct fk_arena *a,
 int fk_render_flamebearer(const struct fk_flamebearer *f, struct fk_str sample_type,
                           struct fk_str unit, struct fk_out out, struct fk_err *err);
 
+// Pyroscope's call tree in bytes, appended; nothing for a tree without weight.
+int fk_render_pyroscope_tree(const struct fk_tree_view *v, struct fk_buf *to, struct fk_err *err);
+
 // ---- pictures: files that stand alone and ask for nothing else. Names are shown, never obeyed:
 // markup is escaped, controls become U+FFFD, marks that turn the direction of text "[U+202E]". They
 // show totals as widths or weights: FK_E_UNSUPPORTED when one is negative.

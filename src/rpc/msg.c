@@ -39,6 +39,11 @@ void *fk_list_add(struct fk_list *l, size_t size, struct fk_arena *a)
     return memset(to, 0, size);
 }
 
+void *fk_field_make(const struct fk_field *f, void *member, struct fk_arena *a)
+{
+    return *(void **)member = fk_arena_zalloc(a, f->type->size);
+}
+
 // ---- reading ----
 
 static const struct fk_field *field_of(const struct fk_msg_type *t, uint32_t number)
@@ -97,6 +102,13 @@ static int decode_packed(const struct fk_msg_type *t, const struct fk_field *f, 
         void *to = fk_list_add(l, fk_field_size(f), a);
         if (!to)
             return fk_fail_nomem(err);
+        if (f->kind == FK_FIELD_F64) {
+            if (fk_cur_left(&c) < sizeof(double))
+                return bad_field(t, f, err);
+            memcpy(to, c.p, sizeof(double));
+            c.p += sizeof(double);
+            continue;
+        }
         if (fk_cur_varint(&c, &v))
             return bad_field(t, f, err);
         if (f->kind == FK_FIELD_BOOL)
@@ -119,13 +131,15 @@ int fk_msg_decode(const struct fk_msg_type *t, struct fk_str bytes, struct fk_ar
         if (!f)
             continue;
         void *to = (char *)out + f->offset;
-        if (f->repeated && is_integer(f->kind) && x.wire == FK_WIRE_LEN) {
+        if (f->repeated && (is_integer(f->kind) || f->kind == FK_FIELD_F64) &&
+            x.wire == FK_WIRE_LEN) {
             int r = decode_packed(t, f, x.b, a, to, err);
             if (r)
                 return r;
             continue;
         }
-        if (f->repeated && !(to = fk_list_add(to, fk_field_size(f), a)))
+        if ((f->repeated && !(to = fk_list_add(to, fk_field_size(f), a))) ||
+            (f->optional && !(to = fk_field_make(f, to, a))))
             return fk_fail_nomem(err);
         int r = decode_value(t, f, &x, a, to, err);
         if (r)
@@ -181,11 +195,18 @@ void fk_msg_encode(const struct fk_msg_type *t, const void *msg, struct fk_buf *
         const struct fk_field *f = &t->field[i];
         const void *from = (const char *)msg + f->offset;
         const struct fk_list *l = from;
-        if (!f->repeated)
+        if (f->optional) {
+            const void *msg_of = *(void *const *)from;
+            if (msg_of)
+                encode_value(f, msg_of, false, to);
+        } else if (!f->repeated)
             encode_value(f, from, false, to);
         else if (f->kind == FK_FIELD_I64 || f->kind == FK_FIELD_U64 || f->kind == FK_FIELD_I32)
             fk_pb_packed(to, f->number, l->v, l->n);
-        else
+        else if (f->kind == FK_FIELD_F64) {
+            if (l->n)
+                fk_pb_bytes(to, f->number, fk_str_make(l->v, l->n * sizeof(double)));
+        } else
             for (size_t k = 0; k < l->n; k++)
                 encode_value(f, (const char *)l->v + k * fk_field_size(f), true, to);
     }

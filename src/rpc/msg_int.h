@@ -10,4 +10,7 @@ size_t fk_field_size(const struct fk_field *f); // of one element
 // lists grow in powers of two.
 void *fk_list_add(struct fk_list *l, size_t size, struct fk_arena *a);
 
+// Room for a message that may be absent; the member points there. NULL: no memory.
+void *fk_field_make(const struct fk_field *f, void *member, struct fk_arena *a);
+
 #endif

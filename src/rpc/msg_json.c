@@ -151,6 +151,8 @@ static int read_field(const struct fk_msg_type *t, const struct fk_json_tok *key
     if (tok.kind == FK_JSON_NULL)
         return 0;
     void *to = (char *)out + f->offset;
+    if (f->optional && !(to = fk_field_make(f, to, a)))
+        return fk_fail_nomem(err);
     if (!f->repeated)
         return read_value(t, f, r, &tok, a, to, err);
     return tok.kind == FK_JSON_ARRAY ? read_list(t, f, r, a, to, err) : bad_value(t, f, err);
@@ -192,6 +194,8 @@ static bool is_default(const struct fk_field *f, const void *from)
 {
     if (f->repeated)
         return ((const struct fk_list *)from)->n == 0;
+    if (f->optional)
+        return !*(void *const *)from;
     switch (f->kind) {
     case FK_FIELD_STR:
     case FK_FIELD_BYTES:
@@ -292,7 +296,7 @@ void fk_msg_encode_json(const struct fk_msg_type *t, const void *msg, struct fk_
             continue;
         fk_json_key(w, fk_str_of(f->json));
         if (!f->repeated) {
-            put_value(f, from, w);
+            put_value(f, f->optional ? *(void *const *)from : from, w);
             continue;
         }
         const struct fk_list *l = from;

@@ -19,7 +19,7 @@ enum fk_field_kind {
     FK_FIELD_F64,   // double
     FK_FIELD_BOOL,  // bool
     FK_FIELD_ENUM,  // int64_t; a name in JSON
-    FK_FIELD_MSG,   // the structure itself, or struct fk_list of it
+    FK_FIELD_MSG,   // the structure itself, or struct fk_list of it; optional: a pointer to it
 };
 
 // A repeated field: n elements of the kind's type.
@@ -37,6 +37,7 @@ struct fk_field {
     const char *name, *json;        // proto name and its JSON form
     const struct fk_msg_type *type; // of FK_FIELD_MSG
     const char *const *names;       // of FK_FIELD_ENUM, by value, NULL-terminated
+    bool optional;                  // of FK_FIELD_MSG: NULL when it is absent
 };
 struct fk_msg_type {
     const char *name;

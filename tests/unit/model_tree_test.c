@@ -121,6 +121,25 @@ static void truncation_keeps_the_heaviest(void **state)
     fk_tree_free(t);
 }
 
+static void ties_stay_where_asked(void **state)
+{
+    struct fixture *x = *state;
+    add(x, "main;b;deep", 5);
+    add(x, "main;a;c", 2);
+    add(x, "main;d", 2);
+    add(x, "small", 1);
+    struct fk_tree *t = fold(x, NULL);
+    assert_string_equal(text_of(x, t, (struct fk_tree_opts){.max_nodes = 4, .keep_ties = true}),
+                        "total:0/10 .main:0/9 ..a:0/2 ...c:2/2 ..b:0/5 ...deep:5/5 ..d:2/2 "
+                        "folded 1");
+    assert_string_equal(text_of(x, t, (struct fk_tree_opts){.max_nodes = 3, .keep_ties = true}),
+                        "total:0/10 .main:0/9 ..b:0/5 ...deep:5/5 folded 4");
+    const uint8_t *keep = (const uint8_t *)"";
+    assert_int_equal(fk_tree_cut(t, 7, &x->a, &keep, NULL), 0);
+    assert_null(keep); // all of them
+    fk_tree_free(t);
+}
+
 static void addresses_are_named(void **state)
 {
     struct fixture *x = *state;
@@ -290,6 +309,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(siblings_are_sorted_and_summed, setup, teardown),
         cmocka_unit_test_setup_teardown(truncation_keeps_the_heaviest, setup, teardown),
+        cmocka_unit_test_setup_teardown(ties_stay_where_asked, setup, teardown),
         cmocka_unit_test_setup_teardown(addresses_are_named, setup, teardown),
         cmocka_unit_test_setup_teardown(recursion_counts_once, setup, teardown),
         cmocka_unit_test_setup_teardown(inverted_and_sandwich, setup, teardown),
