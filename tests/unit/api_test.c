@@ -500,6 +500,36 @@ static void rejects_are_listed(void **state)
     fk_buf_free(&a.body);
 }
 
+// Clients can choose what stands in a reason: they fill no memory with it.
+static void reasons_are_bounded(void **state)
+{
+    struct world *w = *state;
+    struct fk_api_answer a;
+    char target[80];
+    for (int i = 0; i < 200; i++) {
+        print(target, sizeof(target), "/api/v1/upload?surprise%d=1", i);
+        a = ask(w, "POST", target, FK_S("main;work 3\n"));
+        assert_int_equal(a.status, 400);
+        fk_buf_free(&a.body);
+    }
+    a = ask(w, "GET", "/api/v1/rejects?limit=256", FK_S(""));
+    assert_int_equal(a.status, 200);
+    size_t reasons = 0;
+    unsigned long long sum = 0, count;
+    for (const char *p = strstr(a.body.p, "{\"reason\":\""); p;
+         p = strstr(p + 1, "{\"reason\":\"")) {
+        const char *n = strstr(p, "\"count\":");
+        assert_int_equal(sscanf(n, "\"count\":%llu", &count), 1);
+        sum += count;
+        reasons++;
+    }
+    assert_int_equal(reasons, 48);
+    assert_int_equal(sum, 200);
+    assert_non_null(strstr(a.body.p, "{\"reason\":\"invalid surprise46\",\"count\":1}"));
+    assert_non_null(strstr(a.body.p, "{\"reason\":\"other\",\"count\":153}"));
+    fk_buf_free(&a.body);
+}
+
 static void what_is_not_stored_can_be_looked_at(void **state)
 {
     struct world *w = *state;
@@ -545,6 +575,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(rejects_are_listed, setup, teardown),
+        cmocka_unit_test_setup_teardown(reasons_are_bounded, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_not_stored_can_be_looked_at, setup, teardown),
         cmocka_unit_test_setup_teardown(document_and_table_are_in_step, setup, teardown),
         cmocka_unit_test_setup_teardown(every_documented_parameter_is_checked, setup, teardown),
