@@ -107,23 +107,23 @@ static int listen_by_default(struct server *s, struct fk_err *err)
     return r;
 }
 
-// Where OpenTelemetry's senders look: beside the first address. Another program may hold that port.
-static void listen_for_senders(struct server *s)
+// Beside the first address. Another program may hold that port.
+static void listen_for_senders(struct server *s, uint16_t port)
 {
     const struct options *o = s->o;
     struct fk_str first = o->listen.n ? o->listen.v[0] : FK_S("127.0.0.1");
     struct fk_addr address;
     struct fk_err err = {0};
     int r = fk_addr_parse(first, 4040, &address, &err);
-    if (r == 0 && !fk_addr_set_port(&address, 4318))
+    if (r == 0 && !fk_addr_set_port(&address, port))
         return; // a Unix socket: nobody asked for a port
     if (r == 0)
         r = fk_http_server_listen(s->http, &address, NULL, &err);
     if (r)
         fk_logf(&s->log, FK_LOG_WARN, "serve",
-                "the port for OpenTelemetry is not opened (--listen-otlp chooses another, or "
+                "port %u for OpenTelemetry is not opened (--listen-otlp chooses another, or "
                 "none): %s",
-                err.msg);
+                (unsigned)port, err.msg);
 }
 
 static int listen_otlp(struct server *s, struct fk_err *err)
@@ -131,8 +131,10 @@ static int listen_otlp(struct server *s, struct fk_err *err)
     const struct fk_opt_list *l = &s->o->listen_otlp;
     struct fk_addr address;
     int r = 0;
-    if (l->n == 0)
-        listen_for_senders(s);
+    if (l->n == 0) { // where senders look: gRPC and HTTP, though each port takes both
+        listen_for_senders(s, 4317);
+        listen_for_senders(s, 4318);
+    }
     for (size_t i = 0; r == 0 && i < l->n; i++) {
         if (fk_str_eq(l->v[i], FK_S("none")))
             continue;
@@ -313,7 +315,7 @@ static const struct fk_option rows[] = {
     {"--listen", "ADDRESS", FK_OPT_STRS, offsetof(struct options, listen), "address and port",
      "127.0.0.1:4040"},
     {"--listen-otlp", "ADDRESS", FK_OPT_STRS, offsetof(struct options, listen_otlp),
-     "second address, for senders of OpenTelemetry; none: no such port", "port 4318"},
+     "more addresses, for senders of OpenTelemetry; none: no such port", "ports 4317 and 4318"},
     {"--host", "NAME", FK_OPT_STRS, offsetof(struct options, host),
      "name under which browsers reach the server, as behind a proxy", NULL},
     {"--min-free", "SIZE", FK_OPT_BYTES, offsetof(struct options, min_free),
