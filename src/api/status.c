@@ -152,6 +152,20 @@ static void route_metrics(struct fk_api *api, struct fk_buf *b)
     }
 }
 
+static void http2_metrics(struct fk_api *api, struct fk_buf *b)
+{
+    struct fk_http_stats s;
+    fk_http_server_stats(api->server, &s);
+    metric(b, "http2_connections_total", "counter", "Connections that spoke HTTP/2.",
+           (double)s.h2_connections);
+    metric(b, "http2_streams_total", "counter", "Requests over HTTP/2.", (double)s.h2_streams);
+    metric(b, "http2_resets_total", "counter", "Of these, given up or broken by the client.",
+           (double)s.h2_resets);
+    metric(b, "http2_floods_total", "counter",
+           "HTTP/2 connections closed for too many resets or frames that bring nothing.",
+           (double)s.h2_floods);
+}
+
 static void process_metrics(struct fk_buf *b)
 {
     struct fk_process_facts f;
@@ -179,8 +193,10 @@ int fk_api_metrics(struct fk_api_call *c, struct fk_err *err)
     store_metrics(c, &c->body);
     ingest_metrics(c->api, &c->body);
     fk_rejects_metrics(c->api, &c->body);
-    if (c->api->server)
+    if (c->api->server) {
         route_metrics(c->api, &c->body);
+        http2_metrics(c->api, &c->body);
+    }
     process_metrics(&c->body);
     return fk_buf_check(&c->body, "metrics", err);
 }

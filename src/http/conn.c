@@ -1,71 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// HTTP/1 connections: reading, one request at a time, writing, timers, closing.
-//
-// A connection handles one exchange at a time; what a client sends beyond it (pipelining) is held
-// up to one read and then left in the socket. All on the loop's thread.
+// Connections: from accept to close, whatever is spoken over them. The first bytes tell which
+// protocol that is: the preface of HTTP/2 (RFC 9113 §3.4), or HTTP/1. All on the loop's thread.
 #include "http/http_int.h"
 
-enum state {
-    IDLE,   // between requests
-    HEAD,   // a header has begun
-    BODY,   // its body comes
-    WAIT,   // the request is complete, the answer is not
-    LINGER, // the answer is out, the rest of the request is read away
-    DEAD,   // to be freed at the end of this turn
-};
-
-struct fk_http_conn {
-    struct fk_loop_fd io;
-    struct fk_timer timer;
-    struct fk_http_loop *loop;
-    struct fk_http_conn *prev, *next;
-    struct fk_addr peer;
-    struct fk_http_ex *ex; // of the present request
-    struct fk_http_scan scan;
-    struct fk_http_body body;
-    struct fk_buf held; // read, not yet parsed
-    size_t held_at, held_charged;
-    struct fk_http_segs out;
-    enum state state;
-    bool read_end; // the client has ended its direction
-    bool paused;   // the sink wants no more for now
-    bool keep;     // the connection goes on behind this answer
-    bool answered; // the whole answer is in `out` or sent
-    bool busy;     // inside settle
-    uint64_t requests;
-    int64_t since;      // the state was entered
-    int64_t rate_since; // a measuring span began, of the body or of the answer
-    uint64_t rate_bytes;
-    bool rate_out; // it measures the answer
-};
-
-static void settle(struct fk_http_conn *c);
-static void drop_held(struct fk_http_conn *c);
-
-static int64_t now(const struct fk_http_conn *c)
-{
-    return fk_loop_now(c->loop->loop);
-}
-
-static const struct fk_http_limits *limits(const struct fk_http_conn *c)
-{
-    return &c->loop->server->opts.limits;
-}
-
-static void enter(struct fk_http_conn *c, enum state state)
-{
-    c->state = state;
-    c->since = now(c);
-    c->rate_since = 0;
-}
-
-// --- life ---
-static void on_progress(struct fk_http_ex *ex)
-{
-    settle(ex->conn);
-}
-
-static const struct fk_http_link link_ops = {on_progress};
+static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 static void on_io(void *arg, uint32_t ready);
 static void on_timer(void *arg);
@@ -73,16 +11,17 @@ static void on_timer(void *arg);
 void fk_http_conn_open(struct fk_http_loop *l, int fd, const struct fk_addr *peer)
 {
     struct fk_http_conn *c = fk_calloc(1, sizeof(*c));
+    int64_t now = fk_loop_now(l->loop);
     if (c) {
-        c->io = (struct fk_loop_fd){.fd = fd, .on = on_io, .arg = c};
+        c->wire.io = (struct fk_loop_fd){.fd = fd, .on = on_io, .arg = c};
         c->timer = (struct fk_timer){.on = on_timer, .arg = c};
         c->loop = l;
         c->peer = *peer;
-        fk_buf_init(&c->held, 0);
-        enter(c, IDLE);
+        c->since = now;
     }
-    if (!c || fk_timer_set(l->loop, &c->timer, now(c) + (int64_t)limits(c)->idle_ns, NULL) ||
-        fk_loop_add(l->loop, &c->io, FK_READY_IN, NULL)) {
+    int64_t idle = (int64_t)l->server->opts.limits.idle_ns;
+    if (!c || fk_timer_set(l->loop, &c->timer, now + idle, NULL) ||
+        fk_loop_add(l->loop, &c->wire.io, FK_READY_IN, NULL)) {
         if (c)
             fk_timer_clear(l->loop, &c->timer);
         fk_free(c);
@@ -96,24 +35,14 @@ void fk_http_conn_open(struct fk_http_loop *l, int fd, const struct fk_addr *pee
     l->conns = c;
 }
 
-// The exchange is over for this connection.
-static void leave(struct fk_http_conn *c, bool sent_all)
-{
-    struct fk_http_ex *ex = c->ex;
-    c->ex = NULL;
-    if (ex)
-        fk_http_ex_leave(ex, sent_all);
-}
-
-static void destroy(struct fk_http_conn *c)
+void fk_http_conn_destroy(struct fk_http_conn *c)
 {
     struct fk_http_loop *l = c->loop;
-    leave(c, false);
-    fk_loop_del(l->loop, &c->io);
+    if (c->state)
+        c->proto->free(c);
+    fk_loop_del(l->loop, &c->wire.io);
     fk_timer_clear(l->loop, &c->timer);
-    fk_net_close(c->io.fd);
-    fk_http_segs_free(&c->out);
-    drop_held(c);
+    fk_net_close(c->wire.io.fd);
     if (c->prev)
         c->prev->next = c->next;
     else
@@ -125,430 +54,102 @@ static void destroy(struct fk_http_conn *c)
     fk_http_loop_idle(l);
 }
 
-// --- requests ---
-static void refuse(struct fk_http_conn *c, int status, const struct fk_err *err)
+void fk_http_conn_wait(struct fk_http_conn *c, int64_t at_ns, uint32_t want)
 {
-    c->ex->keep_alive = false;
-    fk_http_ex_break(c->ex, status, err);
-    if (c->state == HEAD)
-        enter(c, WAIT); // nothing more is parsed
+    struct fk_loop *loop = c->loop->loop;
+    if (c->timer.place == 0 || c->timer.at_ns != at_ns)
+        fk_timer_set(loop, &c->timer, at_ns, NULL); // its place is there: cannot fail
+    if (fk_loop_mod(loop, &c->wire.io, want, NULL))
+        fk_http_conn_destroy(c);
 }
 
-static void say_continue(struct fk_http_conn *c)
+// --- which protocol ---
+static void begin(struct fk_http_conn *c, const struct fk_http_proto *proto, const uint8_t *p,
+                  size_t n)
 {
-    static const char text[] = "HTTP/1.1 100 Continue\r\n\r\n";
-    struct fk_http_seg *seg = fk_http_seg_new(text, sizeof(text) - 1, NULL);
-    if (seg)
-        fk_http_segs_add(&c->out, seg);
+    c->proto = proto;
+    if (proto->open(c, c->since))
+        fk_http_conn_destroy(c);
     else
-        enter(c, DEAD);
+        proto->input(c, p, n);
 }
 
-static void begin_request(struct fk_http_conn *c)
+// The first bytes; a beginning of the preface is not enough to tell, though "PRI" is no HTTP/1.
+static void sniff(struct fk_http_conn *c, const uint8_t *p, size_t n)
 {
-    c->ex = fk_http_ex_new(c->loop, &link_ops, c, &c->peer);
-    c->scan = (struct fk_http_scan){0};
-    c->paused = c->keep = c->answered = false;
-    c->requests++;
-    enter(c, c->ex ? HEAD : DEAD);
-}
-
-static void body_over(struct fk_http_conn *c)
-{
-    enter(c, WAIT);
-    fk_http_ex_complete(c->ex);
-}
-
-static void head_over(struct fk_http_conn *c, bool more_here)
-{
-    struct fk_http_ex *ex = c->ex;
-    struct fk_err err = {0};
-    int status = fk_http_head_parse(ex, limits(c), &err);
-    if (status) {
-        refuse(c, status, &err);
-        return;
-    }
-    uint64_t length = ex->content_length > 0 ? (uint64_t)ex->content_length : 0;
-    fk_http_body_start(&c->body, ex->chunked ? FK_HTTP_CHUNKED : FK_HTTP_BY_LENGTH, length,
-                       limits(c)->head_bytes);
-    enter(c, BODY);
-    fk_http_ex_headers(ex);
-    if (c->body.over)
-        body_over(c);
-    else if (ex->expect_100 && !more_here && fk_http_ex_wants_body(ex))
-        say_continue(c);
-    else if (ex->expect_100 && !more_here)
-        ex->keep_alive = false; // nobody knows whether the body will come
-}
-
-static size_t feed_head(struct fk_http_conn *c, const uint8_t *p, size_t n)
-{
-    struct fk_err err;
-    size_t used = 0;
-    int status = fk_http_scan_feed(&c->scan, p, n, limits(c), &used, &err);
-    fk_buf_put(&c->ex->head, p, used);
-    c->ex->bytes_in += used;
-    if (!status && c->ex->head.failed) {
-        fk_fail_nomem(&err);
-        status = 503;
-    }
-    if (!status && !fk_http_ex_charge_head(c->ex, &err))
-        status = 503;
-    if (status)
-        refuse(c, status, &err);
-    else if (c->scan.over)
-        head_over(c, used < n);
-    return used;
-}
-
-static size_t feed_body(struct fk_http_conn *c, const uint8_t *p, size_t n)
-{
-    struct fk_err err;
-    struct fk_str data;
-    size_t used = 0;
-    int rc = fk_http_body_next(&c->body, p, n, &used, &data, &err);
-    c->ex->bytes_in += used;
-    c->rate_bytes += used;
-    if (rc) {
-        c->ex->keep_alive = false;
-        c->body.over = true;
-        fk_http_ex_break(c->ex, rc == -FK_E_LIMIT ? 431 : 400, &err);
-        enter(c, WAIT);
-        return n;
-    }
-    if (data.n && fk_http_ex_body(c->ex, (const uint8_t *)data.p, data.n) == FK_HTTP_PAUSE)
-        c->paused = true;
-    if (c->body.over && !c->paused)
-        body_over(c);
-    return used;
-}
-
-static bool may_parse(const struct fk_http_conn *c)
-{
-    return c->state == IDLE || c->state == HEAD || (c->state == BODY && !c->paused);
-}
-
-// Parses as far as the state allows; returns how many bytes were used.
-static size_t feed(struct fk_http_conn *c, const uint8_t *p, size_t n)
-{
-    size_t at = 0;
-    while (at < n && may_parse(c)) {
-        if (c->state == IDLE)
-            begin_request(c);
-        else if (c->state == HEAD)
-            at += feed_head(c, p + at, n - at);
-        else
-            at += feed_body(c, p + at, n - at);
-    }
-    return at;
-}
-
-// Held bytes count as bodies in memory.
-static void hold(struct fk_http_conn *c, const uint8_t *p, size_t n)
-{
-    struct fk_http_server *s = c->loop->server;
-    if (!fk_http_budget_take(&s->memory, n, limits(c)->bodies)) {
-        enter(c, DEAD);
-        return;
-    }
-    c->held_charged += n;
-    fk_buf_put(&c->held, p, n);
-    if (c->held.failed)
-        enter(c, DEAD);
-}
-
-static void drop_held(struct fk_http_conn *c)
-{
-    atomic_fetch_sub_explicit(&c->loop->server->memory, c->held_charged, memory_order_relaxed);
-    c->held_charged = c->held_at = 0;
-    fk_buf_free(&c->held);
-}
-
-static void feed_held(struct fk_http_conn *c)
-{
-    size_t n = c->held.n - c->held_at;
-    c->held_at += feed(c, (const uint8_t *)c->held.p + c->held_at, n);
-    if (c->held_at == c->held.n)
-        drop_held(c); // idle connections keep no memory
-}
-
-// --- answers ---
-// Will the connection be of use behind this answer?
-static bool decide_keep(struct fk_http_conn *c)
-{
-    struct fk_http_ex *ex = c->ex;
-    if (!ex->keep_alive || c->loop->draining || c->read_end || c->requests >= limits(c)->requests ||
-        ex->res.framing == FK_HTTP_BY_CLOSE)
-        return false;
-    return c->state == WAIT ||
-           (c->body.framing == FK_HTTP_BY_LENGTH && !c->paused && c->body.left <= FK_HTTP_FORGIVE);
-}
-
-// Fetches what the handler has produced.
-static void pull(struct fk_http_conn *c)
-{
-    struct fk_http_ex *ex = c->ex;
-    struct fk_http_pull got;
-    if (ex->resumed) {
-        ex->resumed = c->paused = false;
-        if (c->state == BODY) {
-            c->rate_since = 0;
-            if (c->body.over)
-                body_over(c);
-        }
-    }
-    fk_http_ex_pull(ex, &got);
-    if (got.begun && !ex->head_sent && !got.aborted) {
-        FK_AUTO_BUF head;
-        fk_buf_init(&head, 0);
-        c->keep = decide_keep(c);
-        fk_http_put_head(&head, ex, c->keep);
-        struct fk_http_seg *seg = head.failed ? NULL : fk_http_seg_copy(fk_buf_view(&head));
-        ex->head_sent = true;
-        if (seg)
-            fk_http_segs_add(&c->out, seg);
-        else
-            enter(c, DEAD);
-    }
-    fk_http_segs_join(&c->out, &got.segs);
-    if (got.aborted)
-        enter(c, DEAD);
-    c->answered = got.ended && ex->head_sent;
-}
-
-static void write_out(struct fk_http_conn *c)
-{
-    uint64_t sent = 0;
-    struct fk_err err;
-    int rc = fk_http_segs_send(&c->out, c->io.fd, &sent, &err);
-    if (sent && c->ex)
-        fk_http_ex_sent(c->ex, sent);
-    if (c->rate_out)
-        c->rate_bytes += sent;
-    if (rc < 0)
-        enter(c, DEAD);
-}
-
-// The answer is out. Returns whether there may be more to do at once.
-static bool answer_over(struct fk_http_conn *c)
-{
-    if (c->state == BODY && c->keep)
-        return false; // the rest of the body is read away first
-    bool complete = c->state == WAIT && !c->read_end;
-    leave(c, true);
-    if (c->keep && complete) {
-        enter(c, IDLE);
-        return c->held.n > 0;
-    }
-    // Closing at once could take the answer away from a client that still sends (RFC 9112 §9.6).
-    enter(c, c->read_end ? DEAD : LINGER);
-    if (c->state == LINGER)
-        fk_net_end_writes(c->io.fd);
-    return false;
-}
-
-// --- waiting ---
-static int64_t rate_start(struct fk_http_conn *c, bool out)
-{
-    if (c->rate_since == 0 || c->rate_out != out) {
-        c->rate_since = now(c);
-        c->rate_bytes = 0;
-        c->rate_out = out;
-    }
-    return c->rate_since + (int64_t)limits(c)->rate_ns;
-}
-
-static int64_t deadline(struct fk_http_conn *c)
-{
-    const struct fk_http_limits *l = limits(c);
-    int64_t forever = c->since + 86400 * FK_NS_PER_S;
-    if (c->out.first)
-        return rate_start(c, true);
-    if (c->state == BODY && !c->paused)
-        return rate_start(c, false);
-    c->rate_since = 0;
-    switch (c->state) {
-    case IDLE:
-        return c->since + (int64_t)l->idle_ns;
-    case HEAD:
-        return c->since + (int64_t)l->head_ns;
-    case LINGER:
-        return c->since + (int64_t)l->linger_ns;
-    case WAIT:
-        if (c->ex && c->ex->req.route && c->ex->req.route->deadline_ns > 0 &&
-            !atomic_load(&c->ex->cancel.reason))
-            return c->since + c->ex->req.route->deadline_ns;
-        return forever;
-    case BODY:
-    case DEAD:
-        break;
-    }
-    return forever;
-}
-
-static void count_timeout(struct fk_http_conn *c)
-{
-    atomic_fetch_add_explicit(&c->loop->server->timeouts, 1, memory_order_relaxed);
-}
-
-static void head_timeout(struct fk_http_conn *c)
-{
-    struct fk_err err;
-    fk_fail_limit(&err, "header", limits(c)->head_ns / (uint64_t)FK_NS_PER_MS,
-                  FK_HTTP_FLAG(head_ns), "the request's header did not come in time, in ms");
-    count_timeout(c);
-    refuse(c, 408, &err);
-}
-
-static void body_timeout(struct fk_http_conn *c)
-{
-    struct fk_err err;
-    fk_fail_limit(&err, "body", limits(c)->body_rate, FK_HTTP_FLAG(body_rate),
-                  "the request's body comes too slowly, in bytes per second");
-    count_timeout(c);
-    c->ex->keep_alive = false;
-    if (c->answered || c->ex->head_sent) {
-        enter(c, DEAD);
-        return;
-    }
-    fk_http_ex_break(c->ex, 408, &err);
-    c->paused = true; // nothing more is read
-}
-
-// A measuring span is over: too slow, or the next one begins.
-static void rate_over(struct fk_http_conn *c)
-{
-    const struct fk_http_limits *l = limits(c);
-    uint64_t rate = c->rate_out ? l->answer_rate : l->body_rate;
-    fk_i128 want = (fk_i128)rate * (int64_t)l->rate_ns / FK_NS_PER_S;
-    if ((fk_i128)c->rate_bytes >= want) {
-        c->rate_since = 0;
-    } else if (!c->rate_out) {
-        body_timeout(c);
+    size_t most = sizeof(preface) - 1;
+    if (memcmp(p, preface, FK_MIN(n, most)) != 0) {
+        begin(c, &fk_http_h1, p, n);
+    } else if (n >= most) {
+        begin(c, &fk_http_h2, p, n);
     } else {
-        count_timeout(c);
-        enter(c, DEAD);
+        c->early = (uint8_t)n;
+        fk_http_conn_wait(c, c->since + (int64_t)c->loop->server->opts.limits.head_ns, FK_READY_IN);
     }
+}
+
+static void read_first(struct fk_http_conn *c)
+{
+    uint8_t *in = c->loop->in;
+    size_t early = c->early, n = 0;
+    struct fk_err err;
+    int rc = fk_http_wire_read(&c->wire, in + early, FK_HTTP_READ - early, &n, &err);
+    if (rc == FK_IO_AGAIN)
+        return;
+    if (rc != FK_IO_OK) {
+        fk_http_conn_destroy(c);
+        return;
+    }
+    if (early == 0)
+        c->since = fk_loop_now(c->loop->loop);
+    memcpy(in, preface, early);
+    sniff(c, in, early + n);
+}
+
+// --- events ---
+static void on_io(void *arg, uint32_t ready)
+{
+    struct fk_http_conn *c = arg;
+    if (c->proto)
+        c->proto->ready(c, ready);
+    else if (ready & FK_READY_ERR)
+        fk_http_conn_destroy(c);
+    else if (ready & FK_READY_IN)
+        read_first(c);
+    else if (ready & FK_READY_HUP)
+        fk_http_conn_destroy(c);
 }
 
 static void on_timer(void *arg)
 {
     struct fk_http_conn *c = arg;
-    int64_t at = deadline(c);
-    if (at <= now(c)) {
-        if (c->rate_since)
-            rate_over(c);
-        else if (c->state == HEAD)
-            head_timeout(c);
-        else if (c->state == WAIT)
-            fk_cancel_set(&c->ex->cancel, FK_E_TIMEOUT);
-        else
-            enter(c, DEAD); // idle or lingering
-    }
-    settle(c);
+    if (c->proto)
+        c->proto->timer(c);
+    else if (c->early) // HTTP/1 has an answer for those that do not go on
+        begin(c, &fk_http_h1, (const uint8_t *)preface, c->early);
+    else
+        fk_http_conn_destroy(c);
 }
 
-static uint32_t wanted(const struct fk_http_conn *c)
-{
-    uint32_t want = c->out.first ? FK_READY_OUT : 0;
-    // While the answer is awaited one read is held, so that a client that leaves is noticed.
-    bool read = c->state == LINGER || may_parse(c) || c->held.n == 0;
-    return read && !c->read_end ? want | FK_READY_IN : want;
-}
-
-// Brings everything up to date after any event; may free the connection.
-static void settle(struct fk_http_conn *c)
-{
-    if (c->busy)
-        return;
-    c->busy = true;
-    for (bool more = true; more && c->state != DEAD;) {
-        more = false;
-        if (c->ex && c->state != HEAD)
-            pull(c);
-        if (c->out.first && c->state != DEAD)
-            write_out(c);
-        if (c->state != DEAD && c->ex && c->answered && !c->out.first)
-            more = answer_over(c);
-        if (c->held.n && may_parse(c)) {
-            feed_held(c);
-            more = true;
-        }
-    }
-    c->busy = false;
-    if (c->state == IDLE && c->loop->draining)
-        c->state = DEAD;
-    int64_t at = deadline(c);
-    if (c->state != DEAD && (c->timer.place == 0 || c->timer.at_ns != at))
-        fk_timer_set(c->loop->loop, &c->timer, at, NULL); // its place is there: cannot fail
-    if (c->state == DEAD || fk_loop_mod(c->loop->loop, &c->io, wanted(c), NULL))
-        destroy(c);
-}
-
-// --- events ---
-static void read_over(struct fk_http_conn *c)
-{
-    c->read_end = true;
-    if (c->state != WAIT) {
-        enter(c, DEAD);
-        return;
-    }
-    // Most likely gone, though it may have ended its direction only: the answer is tried. What it
-    // wanted to be kept is kept.
-    const struct fk_http_route *r = c->ex->req.route;
-    if (!r || r->cls != FK_WORK_INGEST)
-        fk_cancel_set(&c->ex->cancel, FK_E_CANCELLED);
-}
-
-static void read_in(struct fk_http_conn *c)
-{
-    uint8_t *in = c->loop->in;
-    size_t n = 0;
-    struct fk_err err;
-    int rc = fk_net_read(c->io.fd, in, sizeof(c->loop->in), &n, &err);
-    if (rc == FK_IO_AGAIN)
-        return;
-    if (rc == FK_IO_END) {
-        read_over(c);
-        return;
-    }
-    if (rc < 0) {
-        enter(c, DEAD);
-        return;
-    }
-    if (c->state == LINGER)
-        return;
-    size_t used = c->held.n ? 0 : feed(c, in, n);
-    if (used < n && c->state != DEAD)
-        hold(c, in + used, n - used);
-}
-
-static void on_io(void *arg, uint32_t ready)
-{
-    struct fk_http_conn *c = arg;
-    if (ready & FK_READY_ERR)
-        enter(c, DEAD);
-    else if (ready & FK_READY_IN)
-        read_in(c);
-    else if (ready & FK_READY_HUP)
-        enter(c, DEAD);
-    settle(c);
-}
-
-// --- the end ---
 void fk_http_conn_drain_all(struct fk_http_loop *l)
 {
     struct fk_http_conn *next;
     for (struct fk_http_conn *c = l->conns; c; c = next) {
         next = c->next;
-        if (c->state == IDLE)
-            read_in(c); // a request that is here already is still answered
-        settle(c);      // closes idle ones
+        if (!c->proto)
+            read_first(c); // a request that is here already is still answered
+    }
+    for (struct fk_http_conn *c = l->conns; c; c = next) {
+        next = c->next;
+        if (c->proto)
+            c->proto->drain(c);
+        else
+            fk_http_conn_destroy(c);
     }
 }
 
 void fk_http_conn_cut_all(struct fk_http_loop *l)
 {
     while (l->conns)
-        destroy(l->conns);
+        fk_http_conn_destroy(l->conns);
 }

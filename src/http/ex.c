@@ -93,6 +93,8 @@ void fk_http_ex_break(struct fk_http_ex *ex, int status, const struct fk_err *er
         answer_now(ex, status, err);
         return;
     }
+    if (ex->override)
+        return; // the first reason counts
     ex->override = status;
     ex->override_err = *err;
     fk_cancel_set(&ex->cancel, FK_E_CANCELLED);
@@ -189,11 +191,23 @@ enum fk_http_more fk_http_ex_body(struct fk_http_ex *ex, const uint8_t *p, size_
 void fk_http_ex_complete(struct fk_http_ex *ex)
 {
     ex->complete = true;
+    ex->complete_ns = fk_loop_now(ex->loop->loop);
     if (ex->override || !fk_http_ex_wants_body(ex))
         return;
     ex->in_call = true;
     ex->sink->on_complete(ex->sink_arg, &ex->req, &ex->res);
     ex->in_call = false;
+}
+
+int64_t fk_http_ex_deadline(const struct fk_http_ex *ex)
+{
+    const struct fk_http_route *r = ex->req.route;
+    int64_t at = ex->deadline_ns ? ex->deadline_ns : INT64_MAX;
+    if (atomic_load_explicit(&ex->cancel.reason, memory_order_relaxed))
+        return INT64_MAX;
+    if (ex->complete && r && r->deadline_ns > 0)
+        at = FK_MIN(at, ex->complete_ns + r->deadline_ns);
+    return at;
 }
 
 // --- the answer's side ---
@@ -264,6 +278,14 @@ static void tell_access(struct fk_http_ex *ex, int status, bool sent_all, int64_
     o->access(o->arg, &a);
 }
 
+// What it wanted to be kept is kept, though it does not wait for the answer.
+static bool is_kept(const struct fk_http_ex *ex)
+{
+    const struct fk_http_route *r = ex->req.route;
+    return ex->complete && r && r->run && r->cls == FK_WORK_INGEST && !ex->override &&
+           !ex->loop->draining;
+}
+
 // The client left before the sink was done.
 static void tell_sink(struct fk_http_ex *ex)
 {
@@ -274,7 +296,7 @@ static void tell_sink(struct fk_http_ex *ex)
     fk_cond_broadcast(&res->room);
     bool ended = res->ended;
     fk_mutex_unlock(&res->lock);
-    if (ended || !ex->handed)
+    if (ended || !ex->handed || is_kept(ex))
         return;
     fk_cancel_set(&ex->cancel, ex->loop->draining ? FK_E_STOPPED : FK_E_CANCELLED);
     ex->in_call = true;

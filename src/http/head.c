@@ -183,12 +183,10 @@ static int check_line(struct fk_str head, struct fk_err *err)
         if (line.p[i] == '\t')
             return bad(err, 400, "a tab in the request line");
     }
-    if (fk_str_eq(line, FK_S("PRI * HTTP/2.0")))
-        return bad(err, 505, "HTTP/2 is not available yet: use HTTP/1.1");
     return blanks > 2 ? bad(err, 400, "too many blanks in the request line") : 0;
 }
 
-static bool host_ok(struct fk_str host)
+bool fk_http_host_ok(struct fk_str host)
 {
     for (size_t i = 0; i < host.n; i++) {
         unsigned char c = (unsigned char)host.p[i];
@@ -221,7 +219,7 @@ static int split_absolute(struct fk_http_req *req, struct fk_str *rest, struct f
     while (n < at.n && at.p[n] != '/' && at.p[n] != '?')
         n++;
     struct fk_str host = fk_str_head(at, n);
-    if (n == 0 || !host_ok(host) || (req->host.n && !fk_str_eq_nocase(host, req->host)))
+    if (n == 0 || !fk_http_host_ok(host) || (req->host.n && !fk_str_eq_nocase(host, req->host)))
         return bad(err, 400, "the host of the target and the Host field differ");
     req->host = host;
     *rest = fk_str_from(at, n);
@@ -264,7 +262,7 @@ static int check_host(struct fk_http_req *req, struct fk_err *err)
     size_t n = fk_http_req_fields(req, "Host", host, 2);
     if (n > 1 || (n == 0 && req->version > 10))
         return bad(err, 400, n ? "more than one Host field" : "the Host field is missing");
-    if (n == 1 && !host_ok(host[0]))
+    if (n == 1 && !fk_http_host_ok(host[0]))
         return bad(err, 400, "the Host field is no host");
     req->host = n ? host[0] : FK_S("");
     return 0;
@@ -308,6 +306,38 @@ static int check_expect(struct fk_http_ex *ex, struct fk_err *err)
     return 0;
 }
 
+static int known_method(struct fk_str method, struct fk_err *err)
+{
+    static const char *const names[] = {
+#define NAME(number, name, text) #text,
+        HTTP_METHOD_MAP(NAME)
+#undef NAME
+    };
+    if (fk_str_eq(method, FK_S("CONNECT")))
+        return bad(err, 501, "this is no proxy: CONNECT is not understood");
+    for (size_t i = 0; i < FK_COUNTOF(names); i++)
+        if (fk_str_eq(method, fk_str_of(names[i])))
+            return 0;
+    return bad(err, 501, "the request's method is not known");
+}
+
+// Rules that hold in every version, once method, target, host and fields are known.
+int fk_http_head_common(struct fk_http_ex *ex, const struct fk_http_limits *limits,
+                        struct fk_err *err)
+{
+    struct fk_http_req *req = &ex->req;
+    int status = known_method(req->method, err);
+    if (status)
+        return status;
+    if (req->target.n > limits->target) {
+        fk_fail_limit(err, "target", limits->target, FK_HTTP_FLAG(target),
+                      "the request's target is too long");
+        return 414;
+    }
+    status = split_target(ex, err);
+    return status ? status : check_expect(ex, err);
+}
+
 int fk_http_head_parse(struct fk_http_ex *ex, const struct fk_http_limits *limits,
                        struct fk_err *err)
 {
@@ -325,15 +355,7 @@ int fk_http_head_parse(struct fk_http_ex *ex, const struct fk_http_limits *limit
     req->fields_n = parse.n;
     req->version = parse.major * 10 + parse.minor;
     ex->keep_alive = parse.keep_alive;
-    if (req->target.n > limits->target) {
-        fk_fail_limit(err, "target", limits->target, FK_HTTP_FLAG(target),
-                      "the request's target is too long");
-        return 414;
-    }
-    if (fk_str_eq(req->method, FK_S("CONNECT")))
-        return bad(err, 501, "this is no proxy: CONNECT is not understood");
-    if ((status = check_host(req, err)) || (status = split_target(ex, err)) ||
-        (status = check_framing(ex, err)))
+    if ((status = check_host(req, err)) || (status = fk_http_head_common(ex, limits, err)))
         return status;
-    return check_expect(ex, err);
+    return check_framing(ex, err);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inside the room: an exchange (one request and its answer) and what lies on both sides of it, the
-// connection (a "link", today HTTP/1 only) and the route's sink.
+// connection (a "link": HTTP/1 has one exchange at a time, HTTP/2 one a stream) and the route's
+// sink.
 //
 // Threads: an exchange belongs to its loop. The handler's thread touches req and res only, between
 // on_headers and fk_http_res_end; what both touch is under res.lock.
@@ -33,11 +34,31 @@ void fk_http_segs_free(struct fk_http_segs *s);
 // owned: given to the segment, also on failure freed by the caller. NULL: no memory.
 struct fk_http_seg *fk_http_seg_new(const char *p, size_t n, void *owned);
 struct fk_http_seg *fk_http_seg_copy(struct fk_str bytes);
+void fk_http_segs_sent(struct fk_http_segs *s, size_t n); // drops the first n bytes
+
+// ---- the wire: a socket, clear or under TLS. Results are enum fk_io, as of fk_net_read ----
+struct fk_http_wire {
+    struct fk_loop_fd io;
+};
+
+int fk_http_wire_read(struct fk_http_wire *w, void *to, size_t n, size_t *ret_n,
+                      struct fk_err *err);
+int fk_http_wire_write(struct fk_http_wire *w, const void *p, size_t n, size_t *ret_n,
+                       struct fk_err *err);
 // Sends as much as goes. FK_IO_OK: all is out; FK_IO_AGAIN; negative. *ret_sent counts.
-int fk_http_segs_send(struct fk_http_segs *s, int fd, uint64_t *ret_sent, struct fk_err *err);
+int fk_http_wire_send(struct fk_http_wire *w, struct fk_http_segs *s, uint64_t *ret_sent,
+                      struct fk_err *err);
+void fk_http_wire_end_writes(struct fk_http_wire *w);
 
 // ---- answer ----
-enum fk_http_framing { FK_HTTP_BY_LENGTH, FK_HTTP_CHUNKED, FK_HTTP_BY_CLOSE, FK_HTTP_NO_BODY };
+// BY_STREAM: until the stream ends, which is HTTP/2's way.
+enum fk_http_framing {
+    FK_HTTP_BY_LENGTH,
+    FK_HTTP_CHUNKED,
+    FK_HTTP_BY_CLOSE,
+    FK_HTTP_NO_BODY,
+    FK_HTTP_BY_STREAM,
+};
 
 struct fk_http_res {
     struct fk_http_ex *ex;
@@ -110,6 +131,7 @@ struct fk_http_ex {
     struct fk_http_collect collect;
     uint64_t bytes_in, bytes_out;
     int64_t mono_ns, run_from_ns, run_ns; // first byte; handed to a worker; until its end
+    int64_t complete_ns, deadline_ns;     // the request's end; of fk_http_req_deadline; 0: none
     const struct fk_http_pair *query;     // parsed once
     size_t query_n;
     bool query_done;
@@ -128,6 +150,8 @@ void fk_http_ex_break(struct fk_http_ex *ex, int status, const struct fk_err *er
 // The connection is gone, or all was sent: counts, tells the log, lets go. ex is not touched
 // afterwards.
 void fk_http_ex_leave(struct fk_http_ex *ex, bool sent_all);
+// When the request's time is over (monotonic), INT64_MAX: never, or it is over already.
+int64_t fk_http_ex_deadline(const struct fk_http_ex *ex);
 // Is the body still of interest?
 bool fk_http_ex_wants_body(struct fk_http_ex *ex);
 
@@ -188,6 +212,12 @@ int fk_http_scan_feed(struct fk_http_scan *s, const uint8_t *p, size_t n,
 int fk_http_head_parse(struct fk_http_ex *ex, const struct fk_http_limits *limits,
                        struct fk_err *err);
 
+bool fk_http_host_ok(struct fk_str host);
+// What holds in every version, once method, target, host and fields are known: makes path and
+// query, reads Expect. 0 or a status with err.
+int fk_http_head_common(struct fk_http_ex *ex, const struct fk_http_limits *limits,
+                        struct fk_err *err);
+
 // ---- HTTP/1 body framing, of requests and answers ----
 struct fk_http_body {
     enum fk_http_framing framing;
@@ -244,6 +274,9 @@ struct fk_http_server {
     _Atomic unsigned listening; // loops that still accept, while it drains
     _Atomic int64_t grace_ns;
     _Atomic uint64_t open, accepted, refused, active, broken, timeouts, memory, spool;
+    _Atomic uint64_t h2_connections, h2_streams, h2_resets, h2_floods;
+    struct nghttp2_session_callbacks *h2_callbacks; // of all HTTP/2 connections
+    struct nghttp2_option *h2_options;
     struct fk_http_counters *counters; // routes_n + 1
     bool drained;
 };
@@ -255,9 +288,43 @@ const char *fk_http_date(struct fk_http_loop *l); // of now, for the Date field
 bool fk_http_on_loop(const struct fk_http_loop *l);
 void fk_http_loop_idle(struct fk_http_loop *l); // ends a draining loop when nothing is left
 
-// ---- HTTP/1 connections ----
+// ---- connections ----
+struct fk_http_conn;
+
+// What speaks over a connection, on the loop's thread. All but open and free may end with the
+// connection being destroyed.
+struct fk_http_proto {
+    int (*open)(struct fk_http_conn *c, int64_t since); // makes c->state; since: its first byte
+    void (*input)(struct fk_http_conn *c, const uint8_t *p, size_t n); // bytes that were read
+    void (*ready)(struct fk_http_conn *c, uint32_t ready);
+    void (*timer)(struct fk_http_conn *c);
+    void (*drain)(struct fk_http_conn *c); // no new requests; ends when the present ones are over
+    void (*free)(struct fk_http_conn *c);
+};
+
+extern const struct fk_http_proto fk_http_h1, fk_http_h2;
+
+struct fk_http_conn {
+    struct fk_http_wire wire;
+    struct fk_timer timer;
+    struct fk_http_loop *loop;
+    struct fk_http_conn *prev, *next;
+    struct fk_addr peer;
+    const struct fk_http_proto *proto; // NULL: not known yet
+    void *state;                       // the protocol's
+    uint64_t requests;
+    int64_t since; // accepted, or the first byte came
+    uint8_t early; // bytes that came of HTTP/2's preface, while it is not complete
+};
+
+int fk_http_h2_setup(struct fk_http_server *s, struct fk_err *err);
+void fk_http_h2_teardown(struct fk_http_server *s);
+
 // Takes fd over. Without memory it is closed.
 void fk_http_conn_open(struct fk_http_loop *l, int fd, const struct fk_addr *peer);
+// Waits for bits of enum fk_ready, at most until at_ns; destroys it if that fails.
+void fk_http_conn_wait(struct fk_http_conn *c, int64_t at_ns, uint32_t want);
+void fk_http_conn_destroy(struct fk_http_conn *c);
 void fk_http_conn_drain_all(struct fk_http_loop *l);
 void fk_http_conn_cut_all(struct fk_http_loop *l);
 

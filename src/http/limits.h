@@ -35,6 +35,16 @@
       "arena of one request: fields, parameters, small decoded bodies")                            \
     X(answer_buffer, "--http-answer-buffer", 256u << 10, bytes,                                    \
       "streamed bytes that wait for a slow client before its writer does")                         \
+    X(h2_streams, "--http2-streams", 100, count,                                                   \
+      "requests under way on one HTTP/2 connection (refused)")                                     \
+    X(h2_stream_window, "--http2-stream-window", 1u << 20, bytes,                                  \
+      "what a client may send ahead of one HTTP/2 request's handler")                              \
+    X(h2_window, "--http2-connection-window", 4u << 20, bytes,                                     \
+      "what a client may have under way on one HTTP/2 connection")                                 \
+    X(h2_resets, "--http2-resets", 1000, count,                                                    \
+      "requests that an HTTP/2 connection may give up or break in --http-rate-time (closed)")      \
+    X(h2_control, "--http2-control-frames", 2000, count,                                           \
+      "frames without data that an HTTP/2 connection may send in --http-rate-time (closed)")       \
     X(linger_ns, "--http-linger-time", 2000000000ll, ns,                                           \
       "how long a refused body is read away so that the answer reaches the client")
 

@@ -13,7 +13,8 @@ struct fk_http_server;
 struct fk_http_res;
 
 struct fk_http_field {
-    struct fk_str name, value; // name as sent; value trimmed, never with CR, LF or NUL
+    struct fk_str name,
+        value; // name as sent (HTTP/2: in small letters); value trimmed, never with CR, LF or NUL
 };
 
 struct fk_http_pair {
@@ -27,7 +28,7 @@ struct fk_http_req {
     struct fk_str target; // as sent
     struct fk_str path;   // still percent-encoded, runs of slashes made one
     struct fk_str query;  // behind the first '?', still encoded, "" when none
-    struct fk_str host;   // Host field, or of an absolute target
+    struct fk_str host;   // Host field, or of an absolute target, or HTTP/2's authority
     const struct fk_http_field *fields;
     size_t fields_n;
     const struct fk_http_pair *params; // of the route's pattern: name, decoded value
@@ -37,7 +38,7 @@ struct fk_http_req {
     uint64_t wire_body; // bytes of the body as it arrived
     const struct fk_http_route *route; // NULL while it is not known
     struct fk_addr peer;
-    int version;      // 10, 11 (20 later)
+    int version;      // 10, 11, 20
     int64_t start_ns; // wall clock at the first byte
     struct fk_arena
         *arena; // for the handler too; limit --http-request-memory; one thread at a time
@@ -56,6 +57,10 @@ struct fk_str fk_http_req_param(const struct fk_http_req *req, const char *name)
 // The query string as pairs (fk_http_form_parse), parsed once and kept in the arena.
 int fk_http_req_query(struct fk_http_req *req, const struct fk_http_pair **ret, size_t *ret_n,
                       struct fk_err *err);
+// Shortens the time that the request has: ns from now, whatever deadline_ns of its route says
+// beyond that. When it is over req->cancel says FK_E_TIMEOUT; a body that is not complete by then
+// is answered with 504. Only on the loop's thread (admit hook, callbacks of sinks).
+void fk_http_req_deadline(struct fk_http_req *req, int64_t ns);
 // Goes on with a sink that answered FK_HTTP_PAUSE; any thread.
 void fk_http_req_resume(struct fk_http_req *req);
 
@@ -77,15 +82,17 @@ static inline int fk_http_res_type(struct fk_http_res *res, const char *media_ty
 void fk_http_res_take(struct fk_http_res *res, struct fk_buf *body);
 void fk_http_res_borrow(struct fk_http_res *res, struct fk_str body);
 void fk_http_res_copy(struct fk_http_res *res, struct fk_str body);
-// The body, streamed: chunked on HTTP/1.1, else until the connection closes; with length >= 0 set
-// before the first write, by Content-Length. Waits in the worker while the client is slow (never
-// call it on the loop's thread with more than --http-answer-buffer); FK_E_CANCELLED when the
-// client is gone. Bytes are gathered to pieces of 32 KiB; flush sends what there is.
+// The body, streamed: chunked on HTTP/1.1, in frames on HTTP/2, else until the connection closes;
+// with length >= 0 set before the first write, by Content-Length. Waits in the worker while the
+// client is slow (never call it on the loop's thread with more than --http-answer-buffer);
+// FK_E_CANCELLED when the client is gone. Bytes are gathered to pieces of 32 KiB; flush sends what
+// there is.
 void fk_http_res_length(struct fk_http_res *res, int64_t length);
 int fk_http_res_write(struct fk_http_res *res, const void *p, size_t n, struct fk_err *err);
 int fk_http_res_flush(struct fk_http_res *res, struct fk_err *err);
 struct fk_out fk_http_res_out(struct fk_http_res *res);
-// A field behind the body (chunked answers; elsewhere it is dropped). Copied.
+// A field behind the body, whether that is streamed, whole or empty. On HTTP/1.0, and with
+// fk_http_res_length on HTTP/1.1, it is dropped. Copied.
 int fk_http_res_trailer(struct fk_http_res *res, const char *name, struct fk_str value);
 // An error in the form of the route (struct fk_http_route.error; else problem+json with title,
 // status, detail, param, limit, flag). status 0: fk_http_status_of(err). Once the answer has begun:

@@ -50,6 +50,15 @@ int fk_http_req_query(struct fk_http_req *req, const struct fk_http_pair **ret, 
     return 0;
 }
 
+void fk_http_req_deadline(struct fk_http_req *req, int64_t ns)
+{
+    struct fk_http_ex *ex = (struct fk_http_ex *)(void *)req;
+    int64_t now = fk_loop_now(ex->loop->loop);
+    int64_t at = ns <= 0 ? now : ns > INT64_MAX - now ? INT64_MAX : now + ns;
+    if (ex->deadline_ns == 0 || at < ex->deadline_ns)
+        ex->deadline_ns = at;
+}
+
 void fk_http_req_resume(struct fk_http_req *req)
 {
     struct fk_http_ex *ex = (struct fk_http_ex *)(void *)req;

@@ -197,8 +197,10 @@ static void begin(struct fk_http_res *res)
         res->framing = FK_HTTP_NO_BODY;
     else if (res->length >= 0)
         res->framing = FK_HTTP_BY_LENGTH;
+    else if (res->ex->req.version >= 20)
+        res->framing = FK_HTTP_BY_STREAM;
     else
-        res->framing = res->ex->req.version >= 11 ? FK_HTTP_CHUNKED : FK_HTTP_BY_CLOSE;
+        res->framing = res->ex->req.version == 11 ? FK_HTTP_CHUNKED : FK_HTTP_BY_CLOSE;
     fk_mutex_lock(&res->lock);
     res->begun = true;
     fk_mutex_unlock(&res->lock);
@@ -360,6 +362,51 @@ static void maybe_gzip(struct fk_http_res *res)
     fk_http_res_set(res, "Content-Encoding", FK_S("gzip"));
 }
 
+// One chunk and what ends the body: trailers have no other place in HTTP/1.1.
+static int hand_chunk(struct fk_http_res *res, struct fk_http_seg *seg)
+{
+    char line[24];
+    int n = snprintf(line, sizeof(line), "%zx\r\n", seg->n);
+    struct fk_http_seg *head = fk_http_seg_copy(fk_str_make(line, (size_t)n));
+    struct fk_http_seg *end = fk_http_seg_copy(FK_S("\r\n"));
+    if (!head || !end) {
+        fk_free(head);
+        fk_free(end);
+        fk_free(seg->owned);
+        fk_free(seg);
+        return -FK_E_NOMEM;
+    }
+    int rc = hand_over(res, head, false, NULL);
+    if (!rc)
+        rc = hand_over(res, seg, false, NULL);
+    return rc ? rc : hand_over(res, end, false, NULL);
+}
+
+static void put_fields(struct fk_buf *b, const struct fk_http_field *f, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        fk_buf_str(b, f[i].name);
+        fk_buf_cstr(b, ": ");
+        fk_buf_str(b, f[i].value);
+        fk_buf_cstr(b, "\r\n");
+    }
+}
+
+static int end_chunks(struct fk_http_res *res)
+{
+    struct fk_buf b;
+    fk_buf_init(&b, 0);
+    fk_buf_cstr(&b, "0\r\n");
+    put_fields(&b, res->trailers.v, res->trailers.n);
+    fk_buf_cstr(&b, "\r\n");
+    struct fk_http_seg *seg = b.failed ? NULL : fk_http_seg_new(b.p, b.n, b.p);
+    if (!seg) {
+        fk_buf_free(&b);
+        return -FK_E_NOMEM;
+    }
+    return hand_over(res, seg, false, NULL);
+}
+
 // A body that was given whole, or none.
 static void end_whole(struct fk_http_res *res)
 {
@@ -385,22 +432,19 @@ static void end_whole(struct fk_http_res *res)
     } else if (send) {
         seg = fk_http_seg_new(res->borrowed.p, n, NULL);
     }
-    res->length = (int64_t)n;
+    // With trailers the length does not end the message.
+    bool chunked = res->trailers.n && res->ex->req.version >= 11;
+    res->length = chunked ? -1 : (int64_t)n;
     begin(res);
-    if (send && !seg)
-        fk_http_res_abort(res);
+    int rc = send && !seg ? -FK_E_NOMEM : 0;
+    if (seg && res->framing == FK_HTTP_CHUNKED)
+        rc = hand_chunk(res, seg);
     else if (seg)
         hand_over(res, seg, false, NULL);
-}
-
-static void put_fields(struct fk_buf *b, const struct fk_http_field *f, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        fk_buf_str(b, f[i].name);
-        fk_buf_cstr(b, ": ");
-        fk_buf_str(b, f[i].value);
-        fk_buf_cstr(b, "\r\n");
-    }
+    if (!rc && res->framing == FK_HTTP_CHUNKED && !is_head(res))
+        rc = end_chunks(res);
+    if (rc)
+        fk_http_res_abort(res);
 }
 
 static void end_stream(struct fk_http_res *res)
@@ -408,19 +452,8 @@ static void end_stream(struct fk_http_res *res)
     bool ok = !res->broken && send_piece(res, NULL) == 0;
     if (res->framing == FK_HTTP_BY_LENGTH && res->written != (uint64_t)res->length)
         ok = false; // too little, and too much is no better
-    if (ok && res->framing == FK_HTTP_CHUNKED && !is_head(res)) {
-        struct fk_buf b;
-        fk_buf_init(&b, 0);
-        fk_buf_cstr(&b, "0\r\n");
-        put_fields(&b, res->trailers.v, res->trailers.n);
-        fk_buf_cstr(&b, "\r\n");
-        struct fk_http_seg *seg = b.failed ? NULL : fk_http_seg_new(b.p, b.n, b.p);
-        if (seg)
-            hand_over(res, seg, false, NULL);
-        else
-            fk_buf_free(&b);
-        ok = seg != NULL;
-    }
+    if (ok && res->framing == FK_HTTP_CHUNKED && !is_head(res))
+        ok = end_chunks(res) != -FK_E_NOMEM;
     if (!ok)
         fk_http_res_abort(res);
 }

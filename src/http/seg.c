@@ -59,7 +59,7 @@ struct fk_http_seg *fk_http_seg_copy(struct fk_str bytes)
     return seg;
 }
 
-static void take_sent(struct fk_http_segs *s, size_t n)
+void fk_http_segs_sent(struct fk_http_segs *s, size_t n)
 {
     while (s->first && n >= s->first->n) {
         n -= s->first->n;
@@ -69,27 +69,4 @@ static void take_sent(struct fk_http_segs *s, size_t n)
         s->first->p += n;
         s->first->n -= n;
     }
-}
-
-int fk_http_segs_send(struct fk_http_segs *s, int fd, uint64_t *ret_sent, struct fk_err *err)
-{
-    *ret_sent = 0;
-    while (s->first) {
-        struct fk_str parts[16];
-        size_t parts_n = 0, bytes = 0, sent = 0;
-        for (struct fk_http_seg *seg = s->first; seg && parts_n < FK_COUNTOF(parts);
-             seg = seg->next) {
-            if (seg->n)
-                parts[parts_n++] = fk_str_make(seg->p, seg->n);
-            bytes += seg->n;
-        }
-        int rc = parts_n ? fk_net_writev(fd, parts, parts_n, &sent, err) : FK_IO_OK;
-        if (rc != FK_IO_OK)
-            return rc;
-        *ret_sent += sent;
-        take_sent(s, sent);
-        if (sent < bytes && bytes - sent > 0)
-            return FK_IO_AGAIN; // the socket is full
-    }
-    return FK_IO_OK;
 }

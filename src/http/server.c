@@ -21,6 +21,11 @@ static int check_opts(const struct fk_http_server_opts *o, struct fk_err *err)
             return fk_fail_param(err, info->name, "%s must be more than 0 (%s)", info->flag,
                                  info->text);
     }
+    if (o->limits.h2_window > INT32_MAX || o->limits.h2_stream_window > INT32_MAX)
+        return fk_fail_limit(err, "window", INT32_MAX,
+                             o->limits.h2_window > INT32_MAX ? FK_HTTP_FLAG(h2_window)
+                                                             : FK_HTTP_FLAG(h2_stream_window),
+                             "a window of HTTP/2 cannot be that large");
     return 0;
 }
 
@@ -38,6 +43,8 @@ int fk_http_server_new(const struct fk_http_server_opts *opts, struct fk_http_se
     s->opts.clock = opts->clock ? opts->clock : fk_clock_real();
     unsigned loops = opts->loops ? opts->loops : 1;
     rc = fk_http_router_init(&s->router, opts->routes, opts->routes_n, err);
+    if (!rc)
+        rc = fk_http_h2_setup(s, err);
     s->loops = rc ? NULL : fk_calloc(loops, sizeof(*s->loops));
     s->counters = rc ? NULL : fk_calloc(opts->routes_n + 1, sizeof(*s->counters));
     if (!rc && (!s->loops || !s->counters))
@@ -269,6 +276,7 @@ void fk_http_server_free(struct fk_http_server *s)
     }
     fk_vec_free(&s->fds);
     fk_http_router_free(&s->router);
+    fk_http_h2_teardown(s);
     fk_free(s->loops);
     fk_free(s->counters);
     fk_free(s);

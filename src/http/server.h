@@ -72,6 +72,9 @@ struct fk_http_stats {
     uint64_t bodies_memory, bodies_spool; // bytes now
     uint64_t broken;                      // requests answered 4xx before a route was known
     uint64_t timeouts;                    // header, body, answer too slow
+    uint64_t h2_connections, h2_streams;  // that spoke HTTP/2, and their requests
+    uint64_t h2_resets;                   // of these, given up or broken by the client
+    uint64_t h2_floods; // connections closed for too many of those or of frames that bring nothing
 };
 
 void fk_http_server_stats(struct fk_http_server *s, struct fk_http_stats *ret);

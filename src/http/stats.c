@@ -66,5 +66,9 @@ void fk_http_server_stats(struct fk_http_server *s, struct fk_http_stats *ret)
                                   .bodies_memory = get(&s->memory),
                                   .bodies_spool = get(&s->spool),
                                   .broken = get(&s->broken),
-                                  .timeouts = get(&s->timeouts)};
+                                  .timeouts = get(&s->timeouts),
+                                  .h2_connections = get(&s->h2_connections),
+                                  .h2_streams = get(&s->h2_streams),
+                                  .h2_resets = get(&s->h2_resets),
+                                  .h2_floods = get(&s->h2_floods)};
 }

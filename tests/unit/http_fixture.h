@@ -20,6 +20,7 @@ struct fx {
     _Atomic int started;   // handlers that began to wait
     _Atomic int release;   // waiting handlers may end
     _Atomic int sink_bytes, sink_done, sink_aborted;
+    _Atomic int kept; // bodies of fx_keep whose handler ended
     _Atomic int accesses, last_status, last_aborted;
     struct fk_http_req *_Atomic paused; // of the sink route
 };
@@ -128,6 +129,37 @@ static inline void fx_evil(void *arg, struct fk_http_req *req, struct fk_http_re
     fk_http_res_copy(res, FK_S("should not be seen"));
 }
 
+// What arrived, as text.
+static inline void fx_show(void *arg, struct fk_http_req *req, struct fk_http_res *res)
+{
+    (void)arg;
+    FK_AUTO_BUF b;
+    fk_buf_init(&b, 0);
+    fk_buf_printf(&b, "%d %.*s %.*s?%.*s host=%.*s\n", req->version, FK_STR_ARG(req->method),
+                  FK_STR_ARG(req->path), FK_STR_ARG(req->query), FK_STR_ARG(req->host));
+    for (size_t i = 0; i < req->fields_n; i++)
+        fk_buf_printf(&b, "%.*s=%.*s\n", FK_STR_ARG(req->fields[i].name),
+                      FK_STR_ARG(req->fields[i].value));
+    fk_http_res_take(res, &b);
+}
+
+// A whole body, or with ?empty none, with a field behind it.
+static inline void fx_trailer(void *arg, struct fk_http_req *req, struct fk_http_res *res)
+{
+    (void)arg;
+    if (req->query.n == 0)
+        fk_http_res_copy(res, FK_S("whole"));
+    fk_http_res_trailer(res, "X-Status", FK_S("7"));
+}
+
+// Waits like fx_wait, with a body that is to be kept whatever the client does.
+static inline void fx_keep(void *arg, struct fk_http_req *req, struct fk_http_res *res)
+{
+    struct fx *fx = arg;
+    fx_wait(arg, req, res);
+    fx->kept++;
+}
+
 // --- a sink that pauses after each piece until the test lets it go on ---
 static inline void fx_sink_headers(void *arg, struct fk_http_req *req, struct fk_http_res *res)
 {
@@ -209,6 +241,13 @@ static const struct fk_http_route fx_routes[] = {
      .run = fx_wait,
      .cls = FK_WORK_QUERY,
      .deadline_ns = 50 * FK_NS_PER_MS},
+    {.method = "GET", .pattern = "/show", .run = fx_show, .cls = FK_WORK_QUERY},
+    {.method = "GET", .pattern = "/trailer", .run = fx_trailer, .cls = FK_WORK_QUERY},
+    {.method = "POST",
+     .pattern = "/keep",
+     .run = fx_keep,
+     .cls = FK_WORK_INGEST,
+     .body_max = FX_BODY_MAX},
     {.method = "GET", .pattern = "/json", .run = fx_json, .cls = FK_WORK_QUERY},
     {.method = "GET", .pattern = "/fail", .run = fx_fail, .cls = FK_WORK_QUERY},
     {.method = "GET", .pattern = "/evil", .run = fx_evil, .cls = FK_WORK_QUERY},
@@ -337,6 +376,8 @@ static inline bool fx_has(const struct fk_buf *b, const char *text)
 {
     return fk_str_find(fk_buf_view(b), fk_str_of(text)) >= 0;
 }
+
+#define FX_LIT(s) s, sizeof(s) - 1
 
 // One exchange on a connection of its own that the request closes: the whole answer in b.
 static inline int fx_ask(struct fx *fx, const void *p, size_t n, struct fk_buf *b)

@@ -2,8 +2,8 @@
 // Memory that runs out: in the parsing of a header, in the loop of a running server, in its
 // workers, at its start. The answer may be an error or a closed connection; never a crash, a leak
 // or a server that no longer serves.
+#include "h2_fixture.h"
 #include "http/http_int.h"
-#include "http_fixture.h"
 
 static const char head[] = "POST http://host:1//a//b/%41?x=1&y=%20&x=2 HTTP/1.1\r\nHost: host:1\r\n"
                            "Content-Type: text/plain; charset=\"a\\\"b\"\r\n"
@@ -210,12 +210,71 @@ static void test_running_server(void **state)
     fx_stop(&fx);
 }
 
+// --- the same over HTTP/2: the session, its streams and its frames take memory as well ---
+static int ask_h2(struct fx *fx, const char *lines, const char *body, size_t n, struct fk_buf *ret)
+{
+    struct h2 c;
+    h2_connect(&c, fx);
+    fx_say(c.fd, H2_PREFACE);
+    h2_send(&c, NGHTTP2_SETTINGS, 0, 0, NULL, 0);
+    h2_setting(&c, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 1u << 20);
+    h2_window(&c, 0, 1u << 20);
+    while (c.acks < 2 && h2_pump(&c, 10000))
+        ;
+    h2_headers(&c, 1, lines, n == 0);
+    if (n)
+        h2_data(&c, 1, body, n, true);
+    while (!c.s[0].end && !c.s[0].reset && h2_pump(&c, 10000))
+        ;
+    int status = c.s[0].end ? c.s[0].status : 0;
+    assert_true(status || c.s[0].reset || c.closed);
+    fk_buf_clear(ret);
+    fk_buf_str(ret, fk_buf_view(&c.s[0].body));
+    h2_close(&c);
+    return status;
+}
+
+static void test_running_http2(void **state)
+{
+    (void)state;
+    struct fx fx;
+    FK_AUTO_BUF b;
+    char *body = calloc(1, 100000);
+    int refused = 0, failed = 0;
+    fk_buf_init(&b, 0);
+    start(&fx);
+    for (int k = 1; k <= 60; k++) {
+        static const char *const paths[] = {"arm", "worker", "whole"};
+        char head_lines[200];
+        for (size_t i = 0; i < 3; i++) {
+            snprintf(head_lines, sizeof(head_lines),
+                     ":method: GET\n:path: /%s/%d\n:scheme: http\n:authority: x\n"
+                     "cookie: a\ncookie: b\naccept-encoding: gzip\n",
+                     paths[i], k);
+            int status = ask_h2(&fx, head_lines, NULL, 0, &b);
+            assert_true(status == 200 || status == 500 || status == 503 || status == 0);
+            status = ask_h2(&fx, H2_HEAD("POST", "/echo"), body, 100000, &b);
+            assert_true(status == 200 || status == 500 || status == 503 || status == 0);
+            if (status == 200)
+                assert_true(h2_has(&b, "100000 "));
+            refused += status != 200;
+        }
+    }
+    assert_true(refused > 20);
+    for (int i = 0; i < 40; i++) // as above: three may still have one to come
+        failed += ask_h2(&fx, H2_HEAD("POST", "/echo"), body, 100000, &b) != 200;
+    assert_in_range(failed, 0, 3);
+    free(body);
+    fx_stop(&fx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_request_parsing),
         cmocka_unit_test(test_server_start),
         cmocka_unit_test(test_running_server),
+        cmocka_unit_test(test_running_http2),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
