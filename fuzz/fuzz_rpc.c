@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RPC messages: the first byte chooses message type and codec. What is read can be written in both
 // codecs and reads back; the second writing equals the first.
-#include "api/rpc_int.h"
+#include "api/rpc_small_int.h"
 #include "fuzz.h"
 
 #define LIMIT ((size_t)64 << 20)
@@ -14,7 +14,13 @@ static const struct fk_msg_type *const types[] = {
     &rpc_profile_types_type,  &rpc_range_type,          &rpc_pprof_type,
     &rpc_stats_type,          &rpc_select_span_type,    &rpc_diff_type,
     &rpc_diff_answer_type,    &rpc_select_heatmap_type, &rpc_heatmap_answer_type,
-    &rpc_analyze_type,        &rpc_analyze_answer_type};
+    &rpc_analyze_type,        &rpc_analyze_answer_type, &rpc_version_type,
+    &rpc_flags_type,          &rpc_build_info_type,     &rpc_http_body_type,
+    &rpc_settings_type,       &rpc_setting_set_type,    &rpc_name_type,
+    &rpc_adhoc_upload_type,   &rpc_adhoc_get_type,      &rpc_adhoc_answer_type,
+    &rpc_adhoc_list_type,     &rpc_adhoc_diff_type,     &rpc_adhoc_diff_answer_type,
+    &rpc_debug_file_type,     &rpc_debug_ask_type,      &rpc_debug_verdict_type,
+    &rpc_debug_id_type,       &rpc_debug_list_type};
 
 union any { // room for each of them
     struct rpc_push a;

@@ -339,7 +339,11 @@ def made_rpc(profile):
         (18, tree + field(5, 1)), (19, select + series[:5] + field(8, 2)), (21, field(2, 9) + field(4, b'x{}')),
         (20, field(1, field(1, label) + field(2, field(1, 7) + field(2, bytes(16)) + packed(3, [1, 2]) +
                                               field(4, field(2, b'id') + field(5, label))))),
-        (22, field(1, field(1, b'store') + field(5, 3)) + field(2, field(2, 77))))]
+        (22, field(1, field(1, b'store') + field(5, 3)) + field(2, field(2, 77))),
+        (24, field(1, label + field(3, b'text'))), (28, field(1, field(1, b'theme') + field(3, 5))),
+        (32, field(1, b'id') + field(5, b'cpu')), (36, field(1, b'0123abcd') + field(5, 1)),
+        (40, field(1, field(1, field(1, b'0123abcd')) + field(2, 1) +
+                   field(3, field(1, 5) + field(2, 7)) + field(5, 9))))]
     yield 'fuzz_rpc', [bytes([128 | kind]) + data for kind, data in (
         (0, b'{"series":[{"labels":[{"name":"a","value":"b"}],"samples":[{"rawProfile":"H4s=","ID":"x"}]}]}'),
         (2, b'{"profile_typeID":"a:b:c:d:e","labelSelector":"{}","start":"1","end":2e3,"format":1}'),
@@ -354,6 +358,9 @@ def made_rpc(profile):
         (19, b'{"queryType":"HEATMAP_QUERY_TYPE_SPAN","exemplarType":3,"limit":"5"}'),
         (20, b'{"series":[{"slots":[{"yMin":[1.5,"NaN"],"counts":[1],"exemplars":[{"profileId":"x"}]}]}]}'),
         (21, b'{"query":"a{}","start":1}'), (22, b'{"queryScopes":[{"profileCount":"1"}],"queryImpact":{}}'),
+        (28, b'{"setting":{"name":"theme","modifiedAt":"5"}}'), (37, b'{"file":{"gnuBuildId":"01","type":2}}'),
+        (40, b'{"object":[{"state":"STATE_UPLOADED","startedAt":"2026-01-02T03:04:05.5Z"}]}'),
+        (26, b'{"contentType":"text/plain","data":"eA=="}'),
         (14, b'{"sampleType":[{"type":1}],"mapping":[{"hasFunctions":true}],"x":[{}],"period":null}'))]
 
 

@@ -13,6 +13,11 @@
 // Which uploaded bytes are kept as they came, besides what is stored of them.
 enum fk_originals { FK_ORIGINALS_UPLOADS, FK_ORIGINALS_ALL, FK_ORIGINALS_NONE };
 
+// Flags as text, a line each, for those who look how a server is set up.
+struct fk_api_config {
+    struct fk_str effective, changed, defaults; // changed: those that were given
+};
+
 struct fk_api_opts {
     struct fk_store *store; // borrowed
     struct fk_state
@@ -23,6 +28,7 @@ struct fk_api_opts {
     enum fk_originals originals;
     const struct fk_str *host; // names under which browsers reach the server; borrowed
     size_t n_hosts;
+    struct fk_api_config config; // borrowed
 };
 
 struct fk_api;

@@ -230,6 +230,11 @@ fk_api_handler fk_api_ingest, fk_api_otlp, fk_rpc_push, fk_rpc_select_stacktrace
     fk_rpc_select_heatmap, fk_rpc_label_names, fk_rpc_label_values, fk_rpc_profile_types,
     fk_rpc_series, fk_rpc_profile_stats, fk_rpc_analyze_query;
 
+fk_api_handler fk_api_legacy_render, fk_api_legacy_diff, fk_api_legacy_label_values, fk_api_config,
+    fk_api_config_diff, fk_api_config_default, fk_rpc_version, fk_rpc_feature_flags,
+    fk_rpc_build_info, fk_rpc_config, fk_rpc_config_diff, fk_rpc_config_default, fk_rpc_vcs,
+    fk_rpc_settings_get, fk_rpc_settings_set, fk_rpc_settings_delete;
+
 extern const struct fk_http_asset fk_ui_assets[]; // made from ui/dist, sorted by path
 extern const size_t fk_ui_assets_n;
 fk_api_handler fk_api_ui;

@@ -173,7 +173,7 @@ static int write_flamebearer(const struct fk_export *x, const struct fk_tree_vie
 {
     struct fk_flamebearer f;
     int r = fk_flamebearer_make(v, fk_query_arena(x->q), &f, err);
-    return r ? r : fk_render_flamebearer(&f, x->type.type, x->type.unit, out, err);
+    return r ? r : fk_render_flamebearer(&f, x->type.type, x->type.unit, NULL, out, err);
 }
 
 static int write_view(const struct fk_export *x, const struct fk_tree *t,

@@ -7,6 +7,8 @@
 // A method of a service that only reads.
 #define QUESTION    (FK_API_RPC | FK_API_READS)
 #define STREAM(ops) NULL, FK_API_RPC | FK_API_RAW | FK_API_LOOP, .stream = (ops), .answer = "rpc"
+#define VCS         "Nothing: no source code is read", fk_rpc_vcs, FK_API_RPC, .answer = "rpc"
+#define LEGACY      FK_API_RPC, .answer = "object"
 #define OTLP        fk_api_otlp, FK_API_INGEST | FK_API_RPC | FK_API_OTLP, .answer = "rpc"
 
 static const struct fk_api_param list_params[] = {
@@ -132,6 +134,13 @@ const struct fk_api_endpoint fk_api_table[] = {
      0, PARAMS(reject_params), .answer = "rejects"},
     {"GET", "/api/v1/status/buildinfo", "Which server this is", fk_api_buildinfo, FK_API_LOOP,
      .answer = "object"},
+    {"GET", "/api/v1/status/config", "Its flags, a line each", fk_api_config, FK_API_LOOP,
+     .answer = "text"},
+    {"GET", "/api/v1/status/config/diff", "Those that were given", fk_api_config_diff, FK_API_LOOP,
+     .answer = "text"},
+    {"GET", "/api/v1/status/config/default", "What they are when none is given",
+     fk_api_config_default, FK_API_LOOP, .answer = "text"},
+    {"GET", "/config", "Its flags", fk_api_config, FK_API_HIDDEN | FK_API_LOOP, .answer = "text"},
     {"GET", "/api/openapi.json", "This document", fk_api_openapi, 0, .answer = "object"},
     {"POST", "/ingest", "Stores a profile the way older Pyroscope clients send it", fk_api_ingest,
      FK_API_INGEST | FK_API_RPC, .answer = "receipt"},
@@ -174,6 +183,33 @@ const struct fk_api_endpoint fk_api_table[] = {
      "Descriptions of the services", STREAM(&fk_rpc_reflection)},
     {"POST", "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
      "Descriptions of the services", STREAM(&fk_rpc_reflection)},
+    {"POST", "/settings.v1.SettingsService/Get", "Settings of the pages", fk_rpc_settings_get,
+     QUESTION, .answer = "rpc"},
+    {"POST", "/settings.v1.SettingsService/Set", "Keeps a setting", fk_rpc_settings_set, FK_API_RPC,
+     .answer = "rpc"},
+    {"POST", "/settings.v1.SettingsService/Delete", "Removes a setting", fk_rpc_settings_delete,
+     FK_API_RPC, .answer = "rpc"},
+    {"POST", "/version.v1.Version/Version", "Versions of the services", fk_rpc_version, QUESTION,
+     .answer = "rpc"},
+    {"POST", "/capabilities.v1.FeatureFlagsService/GetFeatureFlags", "What the server can",
+     fk_rpc_feature_flags, QUESTION, .answer = "rpc"},
+    {"POST", "/status.v1.StatusService/GetBuildInfo", "Which server this is", fk_rpc_build_info,
+     QUESTION, .answer = "rpc"},
+    {"POST", "/status.v1.StatusService/GetConfig", "Its flags", fk_rpc_config, QUESTION,
+     .answer = "rpc"},
+    {"POST", "/status.v1.StatusService/GetDiffConfig", "The flags that were given",
+     fk_rpc_config_diff, QUESTION, .answer = "rpc"},
+    {"POST", "/status.v1.StatusService/GetDefaultConfig", "Flags when none are given",
+     fk_rpc_config_default, QUESTION, .answer = "rpc"},
+    {"POST", "/vcs.v1.VCSService/GithubApp", VCS},
+    {"POST", "/vcs.v1.VCSService/GithubLogin", VCS},
+    {"POST", "/vcs.v1.VCSService/GithubRefresh", VCS},
+    {"POST", "/vcs.v1.VCSService/GetFile", VCS},
+    {"POST", "/vcs.v1.VCSService/GetCommit", VCS},
+    {"POST", "/vcs.v1.VCSService/GetCommits", VCS},
+    {"GET", "/pyroscope/render", "Flame graph and timeline", fk_api_legacy_render, LEGACY},
+    {"GET", "/pyroscope/render-diff", "Two flame graphs in one", fk_api_legacy_diff, LEGACY},
+    {"GET", "/pyroscope/label-values", "Values of a label", fk_api_legacy_label_values, LEGACY},
     {"GET", "/metrics", "Prometheus metrics", fk_api_metrics, FK_API_HIDDEN, .answer = "text"},
     {"GET", "/ready", "Readiness", fk_api_ready, FK_API_HIDDEN | FK_API_LOOP, .answer = "text"},
     {"GET", "/healthz", "Liveness", fk_api_health, FK_API_HIDDEN | FK_API_LOOP, .answer = "text"},

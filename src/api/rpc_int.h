@@ -27,6 +27,10 @@ struct fk_rpc_source {
 int fk_rpc_query(struct fk_api_call *c, const struct fk_rpc_source *from, int slot,
                  struct fk_query **ret, struct fk_err *err);
 
+// All values of a label, of __profile_type__ and the like (rpc_names.c), over all time.
+int fk_rpc_values(struct fk_api_call *c, struct fk_str name, struct fk_str **ret, size_t *ret_n,
+                  struct fk_err *err);
+
 // ---- flame graphs (rpc_select.c) ----
 #define FK_RPC_NODES     8192    // when max_nodes is unset or 0
 #define FK_RPC_MAX_NODES 1048576 // more is refused

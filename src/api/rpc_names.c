@@ -56,8 +56,8 @@ static bool is_legacy_name(struct fk_str s)
     return s.n > 0;
 }
 
-static int put_strings(struct fk_api_call *c, const struct fk_counted_list *l, bool legacy_only,
-                       const char *const *more, struct fk_err *err)
+static int put_names(struct fk_api_call *c, const struct fk_counted_list *l, bool legacy_only,
+                     const char *const *more, struct fk_err *err)
 {
     struct fk_str *v = fk_arena_array(c->arena, l->n + 16, sizeof(*v));
     size_t n = 0;
@@ -90,20 +90,25 @@ int fk_rpc_label_names(struct fk_api_call *c, struct fk_err *err)
         (r = fk_query_label_names(q, FK_S(""), 0, &list, err)))
         return r;
     bool utf8 = fk_str_find(c->accept, FK_S("allow-utf8-labelnames=true")) >= 0;
-    return put_strings(c, &list, !utf8, list.n ? virtual_names : NULL, err);
+    return put_names(c, &list, !utf8, list.n ? virtual_names : NULL, err);
 }
 
-static int put_type_values(struct fk_api_call *c, struct fk_query *q, struct fk_err *err)
+// ---- values ----
+
+static int type_values(struct fk_api_call *c, struct fk_query *q, struct fk_str **ret,
+                       size_t *ret_n, struct fk_err *err)
 {
     struct fk_type_row *v;
     size_t n;
     int r = fk_query_types(q, &v, &n, err);
-    struct fk_counted *x = r ? NULL : fk_arena_array(c->arena, n + 1, sizeof(*x));
+    struct fk_str *x = r ? NULL : fk_arena_array(c->arena, n + 1, sizeof(*x));
     if (r || !x)
         return r ? r : fk_fail_nomem(err);
     for (size_t i = 0; i < n; i++)
-        x[i] = (struct fk_counted){.text = v[i].facts.id};
-    return put_strings(c, &(struct fk_counted_list){x, n, false}, false, NULL, err);
+        x[i] = v[i].facts.id;
+    *ret = x;
+    *ret_n = n;
+    return 0;
 }
 
 // Names that stand for a part of the type, in every series.
@@ -117,8 +122,8 @@ static bool is_virtual(struct fk_str name)
     return found;
 }
 
-static int put_virtual_values(struct fk_api_call *c, struct fk_query *q, struct fk_str name,
-                              struct fk_err *err)
+static int virtual_values(struct fk_api_call *c, struct fk_query *q, struct fk_str name,
+                          struct fk_str **ret, size_t *ret_n, struct fk_err *err)
 {
     struct fk_labels *set;
     size_t n, used = 0;
@@ -129,11 +134,13 @@ static int put_virtual_values(struct fk_api_call *c, struct fk_query *q, struct 
     for (size_t i = 0; i < n; i++) // sorted and distinct; one may be empty
         if (set[i].n)
             v[used++] = set[i].v[0].value;
-    struct rpc_strings out = {{v, used}};
-    return fk_rpc_answer(c, &rpc_strings_type, &out, err);
+    *ret = v;
+    *ret_n = used;
+    return 0;
 }
 
-static int put_label_values(struct fk_api_call *c, const struct rpc_names *in, struct fk_err *err)
+static int values_of(struct fk_api_call *c, const struct rpc_names *in, struct fk_str **ret,
+                     size_t *ret_n, struct fk_err *err)
 {
     struct fk_counted_list list;
     struct fk_query *q;
@@ -141,22 +148,39 @@ static int put_label_values(struct fk_api_call *c, const struct rpc_names *in, s
     if (r)
         return r;
     if (fk_str_eq(in->name, FK_S("__profile_type__")))
-        return put_type_values(c, q, err);
+        return type_values(c, q, ret, ret_n, err);
     if (is_virtual(in->name))
-        return put_virtual_values(c, q, in->name, err);
+        return virtual_values(c, q, in->name, ret, ret_n, err);
     r = fk_query_label_values(q, in->name, FK_S(""), 0, &list, err);
-    return r ? r : put_strings(c, &list, false, NULL, err);
+    struct fk_str *v = r ? NULL : fk_arena_array(c->arena, list.n + 1, sizeof(*v));
+    if (r || !v)
+        return r ? r : fk_fail_nomem(err);
+    for (size_t i = 0; i < list.n; i++)
+        v[i] = list.v[i].text;
+    *ret = v;
+    *ret_n = list.n;
+    return 0;
+}
+
+int fk_rpc_values(struct fk_api_call *c, struct fk_str name, struct fk_str **ret, size_t *ret_n,
+                  struct fk_err *err)
+{
+    return values_of(c, &(struct rpc_names){.name = name}, ret, ret_n, err);
 }
 
 int fk_rpc_label_values(struct fk_api_call *c, struct fk_err *err)
 {
     struct rpc_names in;
+    struct fk_str *v = NULL;
+    size_t n = 0;
     int r = fk_rpc_read(c, &rpc_label_values_type, &in, err);
     if (r)
         return r;
     if (!in.name.n)
         return fk_fail_param(err, "name", "name is missing: the label whose values are asked for");
-    return put_label_values(c, &in, err);
+    r = values_of(c, &in, &v, &n, err);
+    struct rpc_strings out = {{v, n}};
+    return r ? r : fk_rpc_answer(c, &rpc_strings_type, &out, err);
 }
 
 int fk_rpc_profile_types(struct fk_api_call *c, struct fk_err *err)

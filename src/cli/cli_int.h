@@ -47,6 +47,18 @@ extern const size_t fk_commands_n;
 // Parses and runs; prints what is wrong.
 int fk_command_main(const struct fk_command *c, int argc, char **argv);
 void fk_command_help(const struct fk_command *c, FILE *to);
+// What is taken when an option is not given, as the help says it; may use to[]. NULL: nothing.
+const char *fk_option_default(const struct fk_option *o, char *to, size_t n);
+
+// Options as text, "name: value" a line (config_text.c): as they are, those that were given, and
+// what they are when none is. Files with secrets are named, not read.
+struct fk_config_text {
+    struct fk_buf effective, changed, defaults;
+};
+int fk_config_text(const struct fk_command *c, const void *options, struct fk_config_text *ret,
+                   struct fk_err *err);
+struct fk_api_config fk_config_views(const struct fk_config_text *t);
+void fk_config_free(struct fk_config_text *t);
 
 extern const struct fk_command fk_cmd_serve, fk_cmd_push, fk_cmd_ls, fk_cmd_show, fk_cmd_top,
     fk_cmd_diff, fk_cmd_export, fk_cmd_convert, fk_cmd_labels, fk_cmd_check, fk_cmd_version;

@@ -267,6 +267,9 @@ static int run(void *options, struct fk_opt_list *args)
                                .least = o->quiet     ? FK_LOG_ERROR
                                         : o->verbose ? FK_LOG_DEBUG
                                                      : FK_LOG_INFO}};
+    struct fk_config_text config;
+    if (fk_config_text(&fk_cmd_serve, o, &config, &err))
+        return fk_cli_fail(&err);
     complete_limits(&o->limits, fk_limit_table, fk_limit_count);
     complete_limits(&o->http, fk_http_limit_table, fk_http_limit_count);
     fk_signals_block(); // before any thread is there
@@ -284,7 +287,8 @@ static int run(void *options, struct fk_opt_list *args)
                                              .log = &s.log,
                                              .originals = originals,
                                              .host = o->host.v,
-                                             .n_hosts = o->host.n},
+                                             .n_hosts = o->host.n,
+                                             .config = fk_config_views(&config)},
                        &s.api, &err);
     if (r == 0)
         r = open_http(&s, &err);
@@ -294,6 +298,7 @@ static int run(void *options, struct fk_opt_list *args)
         r = run_until_stopped(&s, &err);
     }
     close_parts(&s);
+    fk_config_free(&config);
     return r ? fk_cli_fail(&err) : FK_EXIT_OK;
 }
 

@@ -117,13 +117,18 @@ static const char *limit_default(const char *flag, char *to, size_t n)
     return NULL;
 }
 
+const char *fk_option_default(const struct fk_option *o, char *to, size_t n)
+{
+    return o->def ? o->def : limit_default(o->name, to, n);
+}
+
 static void put_options(const struct fk_command *c, FILE *to)
 {
     fprintf(to, "\nOptions:\n");
     for (size_t i = 0; i < c->n_options; i++) {
         const struct fk_option *o = &c->options[i];
         char left[64], limit[32];
-        const char *def = o->def ? o->def : limit_default(o->name, limit, sizeof(limit));
+        const char *def = fk_option_default(o, limit, sizeof(limit));
         snprintf(left, sizeof(left), "%s%s%s", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
         fprintf(to, "  %-28s %s%s%s%s%s\n", left, o->text, def ? " (default " : "", def ? def : "",
                 def ? ")" : "", o->kind == FK_OPT_STRS ? "; may be repeated" : "");

@@ -214,8 +214,46 @@ static void put_metadata(struct fk_json *w, const struct fk_flamebearer *f, stru
     fk_json_object_end(w);
 }
 
+static void put_line(struct fk_json *w, const struct fk_flamebearer_line *l)
+{
+    fk_json_object(w);
+    fk_json_k(w, "startTime");
+    fk_json_i64(w, l->start_s);
+    fk_json_k(w, "samples");
+    fk_json_array(w);
+    for (size_t i = 0; i < l->n; i++)
+        fk_json_i64(w, l->value[i] < 9e18 ? (int64_t)l->value[i] : INT64_MAX);
+    fk_json_array_end(w);
+    fk_json_k(w, "durationDelta");
+    fk_json_i64(w, l->step_s);
+    fk_json_k(w, "watermarks");
+    fk_json_null(w);
+    fk_json_object_end(w);
+}
+
+static void put_more(struct fk_json *w, const struct fk_flamebearer_more *m)
+{
+    fk_json_k(w, "timeline");
+    if (m && m->has_line)
+        put_line(w, &m->line);
+    else
+        fk_json_null(w);
+    fk_json_k(w, "groups");
+    if (!m || !m->has_groups) {
+        fk_json_null(w);
+        return;
+    }
+    fk_json_object(w);
+    for (size_t i = 0; i < m->n_groups; i++) {
+        fk_json_key(w, m->group[i].name);
+        put_line(w, &m->group[i].line);
+    }
+    fk_json_object_end(w);
+}
+
 int fk_render_flamebearer(const struct fk_flamebearer *f, struct fk_str sample_type,
-                          struct fk_str unit, struct fk_out out, struct fk_err *err)
+                          struct fk_str unit, const struct fk_flamebearer_more *more,
+                          struct fk_out out, struct fk_err *err)
 {
     struct fk_json w;
     fk_json_init(&w, out, false);
@@ -224,10 +262,7 @@ int fk_render_flamebearer(const struct fk_flamebearer *f, struct fk_str sample_t
     fk_json_u64(&w, 1);
     put_graph(&w, f);
     put_metadata(&w, f, sample_type, unit);
-    fk_json_k(&w, "timeline");
-    fk_json_null(&w);
-    fk_json_k(&w, "groups");
-    fk_json_null(&w);
+    put_more(&w, more);
     fk_json_k(&w, "heatmap");
     fk_json_null(&w);
     if (f->group == 7) {

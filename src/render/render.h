@@ -85,11 +85,27 @@ struct fk_flamebearer {
 };
 int fk_flamebearer_make(const struct fk_tree_view *v, struct fk_arena *a,
                         struct fk_flamebearer *ret, struct fk_err *err);
-// The whole document {version, flamebearer, metadata, timeline: null, ...}; sample_type: name of
-// the value column, which decides units and sampleRate as Pyroscope does.
+// What stands beside the graph: values over time, of the whole and of groups.
+struct fk_flamebearer_line {
+    int64_t start_s, step_s;
+    const double *value; // written as whole numbers
+    size_t n;
+};
+struct fk_flamebearer_group {
+    struct fk_str name;
+    struct fk_flamebearer_line line;
+};
+struct fk_flamebearer_more {
+    bool has_line, has_groups; // else null
+    struct fk_flamebearer_line line;
+    const struct fk_flamebearer_group *group;
+    size_t n_groups;
+};
+// The whole document {version, flamebearer, metadata, timeline, groups, ...}; sample_type: name of
+// the value column, which decides units and sampleRate as Pyroscope does. more may be NULL.
 int fk_render_flamebearer(const struct fk_flamebearer *f, struct fk_str sample_type,
-                          struct fk_str unit, struct fk_out out, struct fk_err *err);
-
+                          struct fk_str unit, const struct fk_flamebearer_more *more,
+                          struct fk_out out, struct fk_err *err);
 // Pyroscope's call tree in bytes, appended; nothing for a tree without weight.
 int fk_render_pyroscope_tree(const struct fk_tree_view *v, struct fk_buf *to, struct fk_err *err);
 

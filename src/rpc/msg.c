@@ -18,6 +18,7 @@ size_t fk_field_size(const struct fk_field *f)
     case FK_FIELD_U64:
     case FK_FIELD_I32:
     case FK_FIELD_ENUM:
+    case FK_FIELD_TIME:
         break;
     }
     return sizeof(int64_t);
@@ -66,6 +67,23 @@ static bool is_integer(enum fk_field_kind k)
            k == FK_FIELD_BOOL;
 }
 
+// google.protobuf.Timestamp: seconds and nanos.
+static int decode_time(struct fk_str bytes, int64_t *to)
+{
+    struct fk_cur c = fk_cur_of(bytes);
+    struct fk_pb_field x;
+    int64_t v[3] = {0};
+    int more;
+    while ((more = fk_pb_next(&c, &x)) == 1)
+        if ((x.number == 1 || x.number == 2) && x.wire == FK_WIRE_VARINT)
+            v[x.number] = (int64_t)x.v;
+    return more < 0 || v[2] < 0 || v[2] >= FK_NS_PER_S ||
+                   __builtin_mul_overflow(v[1], FK_NS_PER_S, to) ||
+                   __builtin_add_overflow(*to, v[2], to)
+               ? -1
+               : 0;
+}
+
 static int decode_value(const struct fk_msg_type *t, const struct fk_field *f,
                         const struct fk_pb_field *x, struct fk_arena *a, void *to,
                         struct fk_err *err)
@@ -73,6 +91,9 @@ static int decode_value(const struct fk_msg_type *t, const struct fk_field *f,
     if (f->kind == FK_FIELD_MSG)
         return x->wire == FK_WIRE_LEN ? fk_msg_decode(f->type, fk_pb_str(x), a, to, err)
                                       : bad_field(t, f, err);
+    if (f->kind == FK_FIELD_TIME)
+        return x->wire == FK_WIRE_LEN && decode_time(fk_pb_str(x), to) == 0 ? 0
+                                                                            : bad_field(t, f, err);
     if (f->kind == FK_FIELD_STR || f->kind == FK_FIELD_BYTES) {
         if (x->wire != FK_WIRE_LEN)
             return bad_field(t, f, err);
@@ -152,6 +173,18 @@ int fk_msg_decode(const struct fk_msg_type *t, struct fk_str bytes, struct fk_ar
 
 // ---- writing ----
 
+static void encode_time(const struct fk_field *f, int64_t ns, bool keep_default, struct fk_buf *to)
+{
+    int64_t rest = ns % FK_NS_PER_S;
+    rest += rest < 0 ? FK_NS_PER_S : 0; // nanos count forward
+    if (!ns && !keep_default)
+        return;
+    size_t mark = fk_pb_begin(to, f->number);
+    fk_pb_u64_nz(to, 1, (uint64_t)(ns / FK_NS_PER_S - (ns % FK_NS_PER_S < 0)));
+    fk_pb_u64_nz(to, 2, (uint64_t)rest);
+    fk_pb_end(to, mark);
+}
+
 static void encode_value(const struct fk_field *f, const void *from, bool keep_default,
                          struct fk_buf *to)
 {
@@ -180,6 +213,9 @@ static void encode_value(const struct fk_field *f, const void *from, bool keep_d
     case FK_FIELD_ENUM:
         if (*(const int64_t *)from || keep_default)
             fk_pb_u64(to, f->number, (uint64_t) * (const int64_t *)from);
+        break;
+    case FK_FIELD_TIME:
+        encode_time(f, *(const int64_t *)from, keep_default, to);
         break;
     case FK_FIELD_MSG:
         mark = fk_pb_begin(to, f->number);

@@ -101,6 +101,9 @@ static int read_scalar(const struct fk_msg_type *t, const struct fk_field *f,
     case FK_FIELD_ENUM:
         r = read_enum(f, tok, to);
         break;
+    case FK_FIELD_TIME:
+        r = tok->kind == FK_JSON_STRING ? fk_time_parse(tok->text, 0, to, NULL) : -1;
+        break;
     case FK_FIELD_I64:
     case FK_FIELD_I32:
     case FK_FIELD_MSG:
@@ -210,6 +213,7 @@ static bool is_default(const struct fk_field *f, const void *from)
     case FK_FIELD_U64:
     case FK_FIELD_I32:
     case FK_FIELD_ENUM:
+    case FK_FIELD_TIME:
         break;
     }
     return *(const int64_t *)from == 0;
@@ -241,6 +245,13 @@ static void put_f64(struct fk_json *w, double v)
         fk_json_str(w, fk_str_of(special[v > 0 ? 1 : 2].name));
     else
         fk_json_f64(w, v);
+}
+
+static void put_time(struct fk_json *w, int64_t ns)
+{
+    char text[FK_TIME_CHARS + 1];
+    fk_time_format(ns, text);
+    fk_json_str(w, fk_str_of(text));
 }
 
 // A value without a name is written as its number (ProtoJSON, "enum").
@@ -276,6 +287,9 @@ static void put_value(const struct fk_field *f, const void *from, struct fk_json
         break;
     case FK_FIELD_I32:
         fk_json_i64(w, *(const int64_t *)from);
+        break;
+    case FK_FIELD_TIME:
+        put_time(w, *(const int64_t *)from);
         break;
     case FK_FIELD_ENUM:
         put_enum(w, f->names, *(const int64_t *)from);

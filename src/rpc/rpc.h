@@ -19,6 +19,7 @@ enum fk_field_kind {
     FK_FIELD_F64,   // double
     FK_FIELD_BOOL,  // bool
     FK_FIELD_ENUM,  // int64_t; a name in JSON
+    FK_FIELD_TIME,  // int64_t: Unix ns, 0 absent; google.protobuf.Timestamp, RFC 3339 in JSON
     FK_FIELD_MSG,   // the structure itself, or struct fk_list of it; optional: a pointer to it
 };
 

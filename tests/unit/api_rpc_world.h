@@ -14,6 +14,7 @@
 struct world {
     char *tmp;
     struct fk_store *store;
+    struct fk_state *state;
     struct fk_api *api;
     struct fk_arena arena; // texts that tests look at
 };
@@ -25,14 +26,20 @@ static inline void open_world(struct world *w)
         fk_store_open(&(struct fk_store_opts){.dir = w->tmp, .min_free = 1, .run_inline = true},
                       &w->store, &err),
         &err);
-    fk_test_ok(fk_api_new(&(struct fk_api_opts){.store = w->store, .limits = fk_limits_default()},
-                          &w->api, &err),
+    fk_test_ok(fk_state_open(fk_arena_printf(&w->arena, "%s/state.db", w->tmp).p, &w->state, &err),
                &err);
+    struct fk_api_opts o = {.store = w->store,
+                            .state = w->state,
+                            .limits = fk_limits_default(),
+                            .config = {FK_S("data: \"x\"\nworkers: 4\n"), FK_S("data: \"x\"\n"),
+                                       FK_S("data: ./data\nworkers: 4\n")}};
+    fk_test_ok(fk_api_new(&o, &w->api, &err), &err);
 }
 
 static inline void close_world(struct world *w)
 {
     fk_api_free(w->api);
+    fk_state_close(w->state);
     fk_store_close(w->store);
 }
 

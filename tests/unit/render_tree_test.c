@@ -279,7 +279,7 @@ static void flamebearer(void **state)
     view_of(t, 0, &a, &v);
     assert_int_equal(fk_flamebearer_make(&v, &a, &f, NULL), 0);
     assert_int_equal(
-        fk_render_flamebearer(&f, FK_S("cpu"), FK_S("nanoseconds"), fk_out_buf(&b), NULL), 0);
+        fk_render_flamebearer(&f, FK_S("cpu"), FK_S("nanoseconds"), NULL, fk_out_buf(&b), NULL), 0);
     expect(&b,
            "{\"version\":1,\"flamebearer\":{\"names\":[\"total\",\"main\",\"a\",\"b\",\"c\",\"z\"],"
            "\"levels\":[[0,15,0,0],[0,7,1,1,0,8,8,5],[1,2,2,2,0,4,0,3],[3,4,4,4]],"
@@ -289,7 +289,8 @@ static void flamebearer(void **state)
     view_of(t, 3, &c, &v); // total, main and z stay: what is missing is "other"
     assert_int_equal(fk_flamebearer_make(&v, &c, &f, NULL), 0);
     assert_int_equal(
-        fk_render_flamebearer(&f, FK_S("inuse_objects"), FK_S("count"), fk_out_buf(&b), NULL), 0);
+        fk_render_flamebearer(&f, FK_S("inuse_objects"), FK_S("count"), NULL, fk_out_buf(&b), NULL),
+        0);
     assert_true(contains(&b, "\"levels\":[[0,15,0,0],[0,7,1,1,0,8,8,3],[1,6,6,2]]"));
     assert_true(contains(&b, "\"units\":\"objects\""));
     fk_tree_free(t);
@@ -306,8 +307,8 @@ static void flamebearer_double(void **state)
     fk_buf_init(&b, 0);
     view_of(t, 0, &a, &v);
     assert_int_equal(fk_flamebearer_make(&v, &a, &f, NULL), 0);
-    assert_int_equal(fk_render_flamebearer(&f, FK_S("space"), FK_S("bytes"), fk_out_buf(&b), NULL),
-                     0);
+    assert_int_equal(
+        fk_render_flamebearer(&f, FK_S("space"), FK_S("bytes"), NULL, fk_out_buf(&b), NULL), 0);
     assert_true(contains(&b, "\"levels\":[[0,15,0,0,16,0,0],[0,7,1,0,16,0,1,0,8,8,0,0,0,5],"
                              "[1,2,2,0,0,0,2,0,4,0,0,16,16,3],[3,4,4,16,0,0,4]]"));
     assert_true(contains(&b, "\"format\":\"double\""));
@@ -346,7 +347,7 @@ static int render_all(const struct fk_tree_view *v, const struct fk_top *top, st
         rc = fk_render_top_csv(top, 1, fk_out_buf(b), NULL);
     if (!rc)
         rc = fk_flamebearer_make(v, &a, &f, NULL);
-    return rc ? rc : fk_render_flamebearer(&f, FK_S("x"), FK_S("y"), fk_out_buf(b), NULL);
+    return rc ? rc : fk_render_flamebearer(&f, FK_S("x"), FK_S("y"), NULL, fk_out_buf(b), NULL);
 }
 
 static void survives_lack_of_memory(void **state)

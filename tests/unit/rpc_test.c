@@ -20,7 +20,9 @@ struct outer {
     double f64;
     bool flag;
     struct inner one;
-    struct fk_list many, numbers, texts, blobs;
+    struct fk_list many, numbers, texts, blobs, doubles;
+    int64_t time_ns;
+    struct inner *maybe, *never;
 };
 
 static const char *const colours[] = {"COLOUR_NONE", "COLOUR_RED", "COLOUR_BLUE", NULL};
@@ -43,12 +45,20 @@ static const struct fk_field outer_fields[] = {
     {11, FK_FIELD_I64, true, offsetof(struct outer, numbers), "numbers", "numbers"},
     {12, FK_FIELD_STR, true, offsetof(struct outer, texts), "texts", "texts"},
     {13, FK_FIELD_BYTES, true, offsetof(struct outer, blobs), "blobs", "blobs"},
+    {14, FK_FIELD_F64, true, offsetof(struct outer, doubles), "doubles", "doubles"},
+    {15, FK_FIELD_TIME, false, offsetof(struct outer, time_ns), "time", "time"},
+    {16, FK_FIELD_MSG, false, offsetof(struct outer, maybe), "maybe", "maybe", .type = &inner_type,
+     .optional = true},
+    {17, FK_FIELD_MSG, false, offsetof(struct outer, never), "never", "never", .type = &inner_type,
+     .optional = true},
 };
 static const struct fk_msg_type outer_type = {"Outer", outer_fields, FK_COUNTOF(outer_fields),
                                               sizeof(struct outer)};
 
 static int64_t numbers[] = {0, 1, -1, INT64_MAX, INT64_MIN, 300, 7};
 static struct inner inners[] = {{{"x", 1}, 5}, {{NULL, 0}, 0}, {{"\xc3\xa9\"\n", 4}, -5}};
+static double doubles[] = {0, -0.5, 1e300};
+static struct inner maybe = {{NULL, 0}, 0}; // there, with nothing in it
 static struct fk_str texts[] = {{"", 0}, {"a", 1}, {"bc", 2}};
 
 static struct outer full(void)
@@ -65,7 +75,10 @@ static struct outer full(void)
                           .many = {inners, FK_COUNTOF(inners)},
                           .numbers = {numbers, FK_COUNTOF(numbers)},
                           .texts = {texts, FK_COUNTOF(texts)},
-                          .blobs = {texts, FK_COUNTOF(texts)}};
+                          .blobs = {texts, FK_COUNTOF(texts)},
+                          .doubles = {doubles, FK_COUNTOF(doubles)},
+                          .time_ns = -1, // nanos count forward from a second before 1970
+                          .maybe = &maybe};
 }
 
 static void assert_same(const struct outer *a, const struct outer *b)
@@ -75,6 +88,10 @@ static void assert_same(const struct outer *a, const struct outer *b)
     assert_true(a->colour == b->colour && a->flag == b->flag);
     assert_memory_equal(&a->f64, &b->f64, sizeof(double));
     assert_true(fk_str_eq(a->one.name, b->one.name) && a->one.number == b->one.number);
+    assert_int_equal(a->doubles.n, b->doubles.n);
+    assert_memory_equal(a->doubles.v, b->doubles.v, a->doubles.n * sizeof(double));
+    assert_int_equal(a->time_ns, b->time_ns);
+    assert_true(!a->maybe == !b->maybe && !b->never);
     assert_int_equal(a->numbers.n, b->numbers.n);
     assert_memory_equal(a->numbers.v, b->numbers.v, a->numbers.n * sizeof(int64_t));
     assert_int_equal(a->many.n, b->many.n);
@@ -237,9 +254,11 @@ static void wrong_wire_types_are_named(void **state)
             else
                 fk_pb_fixed32(&b, f->number, 1);
             bool text = f->kind == FK_FIELD_STR || f->kind == FK_FIELD_BYTES,
-                 nested = f->kind == FK_FIELD_MSG, real = f->kind == FK_FIELD_F64;
+                 nested = f->kind == FK_FIELD_MSG || f->kind == FK_FIELD_TIME,
+                 real = f->kind == FK_FIELD_F64;
             bool fits = text || nested ? wire == 2 : real ? wire == 1 : wire == 0;
-            fits = fits || (f->repeated && f->kind == FK_FIELD_I64 && wire == 2); // packed
+            fits =
+                fits || (f->repeated && (f->kind == FK_FIELD_I64 || real) && wire == 2); // packed
             int r = fk_msg_decode(&outer_type, fk_buf_view(&b), &a, &m, &err);
             assert_int_equal(r, fits ? 0 : -FK_E_FORMAT);
             snprintf(name, sizeof(name), "Outer.%s ", f->name);
@@ -251,6 +270,9 @@ static void wrong_json_is_named(void **state)
 {
     (void)state;
     static const char *const cases[][2] = {{"{\"someText\":1}", "Outer.someText"},
+                                           {"{\"time\":1}", "Outer.time"},
+                                           {"{\"time\":\"soon\"}", "Outer.time"},
+                                           {"{\"maybe\":[]}", "Outer.maybe"},
                                            {"{\"bytes\":\"a\"}", "Outer.bytes"},
                                            {"{\"bytes\":\"a*b=\"}", "Outer.bytes"},
                                            {"{\"bytes\":[]}", "Outer.bytes"},
