@@ -4,7 +4,7 @@
 
 One folder a target (fuzz_pprof/ ...).  Some seeds are made here; real profiles are copied from
 $FK_CORPUS (else ../shared/corpus beside the checkout) where that is, up to 64 KiB each."""
-import gzip, os, shutil, struct, subprocess, sys, tempfile, zlib
+import base64, gzip, os, shutil, struct, subprocess, sys, tempfile, zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -77,6 +77,9 @@ def made():
     yield 'fuzz_jfr', made_jfr()
     yield from made_rpc(full)
     yield from made_envelopes()
+    token = b'fk_0123456789abcdef_' + b'0123456789abcdef' * 4
+    yield 'fuzz_access', [b'\0Bearer ' + token, b'\0Basic ' + base64.b64encode(b'user:' + token), b'\0Basic ' + base64.b64encode(token), b'\0basic dTo=',
+                          b'\1a=b; flamekeep_token=' + token + b'; c=d', b'\2alpha|beta | alpha', b"\2a!-_.*'()Z9", b'\2..', b'\2' + b'a' * 151, b'\3push,read,admin', b'\3read,read']
 
 
 def jfr_chunk(packed):

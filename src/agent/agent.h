@@ -16,6 +16,7 @@ struct fk_self;
 int fk_self_begin(struct fk_self **ret, struct fk_err *err);
 struct fk_self_opts {
     struct fk_sink sink;
+    struct fk_str tenant; // "": anonymous
     const struct fk_limits *limits;
     const struct fk_log *log;
     const char *folder; // for a temporary file

@@ -164,7 +164,8 @@ static int deliver_waiting(struct fk_self *s, const struct fk_entry *e, const st
 {
     struct delivery d = {0};
     fk_event_init(&d.over);
-    int r = s->opts.sink.deliver(s->opts.sink.arg, FK_S("anonymous"), e, p, on_done, &d, err);
+    struct fk_str tenant = s->opts.tenant.n ? s->opts.tenant : FK_S("anonymous");
+    int r = s->opts.sink.deliver(s->opts.sink.arg, tenant, e, p, on_done, &d, err);
     if (r)
         return r;
     fk_event_wait(&d.over);

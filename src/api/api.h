@@ -18,6 +18,10 @@ struct fk_api_config {
     struct fk_str effective, changed, defaults; // changed: those that were given
 };
 
+// Whether callers must show a token. AUTO: once there was one; so that the last one's end does not
+// open what the first one closed.
+enum fk_auth { FK_AUTH_AUTO, FK_AUTH_NONE, FK_AUTH_TOKENS };
+
 struct fk_api_opts {
     struct fk_store *store; // borrowed
     struct fk_state
@@ -29,6 +33,8 @@ struct fk_api_opts {
     const struct fk_str *host; // names under which browsers reach the server; borrowed
     size_t n_hosts;
     struct fk_api_config config; // borrowed
+    enum fk_auth auth;
+    bool multitenancy; // callers say whose profiles they mean (X-Scope-OrgID)
 };
 
 struct fk_api;
@@ -37,6 +43,14 @@ void fk_api_free(struct fk_api *api);
 void fk_api_set_server(struct fk_api *api, struct fk_http_server *server);
 void fk_api_set_local(struct fk_api *api, bool local); // only this machine is listened to
 void fk_api_set_ready(struct fk_api *api, bool ready); // what /ready answers
+
+// Takes the tokens as they are now, if they changed. Before the server starts, and about once a
+// second from one thread; may wait for another process. A failure leaves those that were known.
+int fk_api_refresh(struct fk_api *api, struct fk_err *err);
+bool fk_api_asks_for_tokens(struct fk_api *api); // now
+// For the server's admit hook, arg is the api: who asks, whether they may, and for which tenants.
+// Never waits.
+int fk_api_admit(void *arg, struct fk_http_req *req, struct fk_http_res *res, struct fk_err *err);
 
 // Routes for the server, borrowed from api.
 const struct fk_http_route *fk_api_routes(struct fk_api *api, size_t *ret_n);
@@ -50,6 +64,7 @@ struct fk_api_ask {
     const char *method;
     struct fk_str target;
     struct fk_str body, content_type, user_agent; // may be empty
+    struct fk_str tenant;                         // or several with | between; "": anonymous
     const struct fk_cancel *cancel;
 };
 struct fk_api_answer {
@@ -59,5 +74,31 @@ struct fk_api_answer {
     struct fk_buf body;  // free it
 };
 void fk_api_local(struct fk_api *api, const struct fk_api_ask *ask, struct fk_api_answer *ret);
+
+// ---- tokens: fk_<id>_<secret> ----
+// The secret has 256 random bits, so a plain SHA-256 of it cannot be turned round; a slow hash is
+// for words that people choose.
+#define FK_TOKEN_ID     16
+#define FK_TOKEN_SECRET 64
+#define FK_TOKEN_CHARS  (3 + FK_TOKEN_ID + 1 + FK_TOKEN_SECRET)
+struct fk_token_text {
+    char text[FK_TOKEN_CHARS + 1]; // to be shown once
+    char id[FK_TOKEN_ID + 1];
+    uint8_t hash[FK_TOKEN_HASH]; // of the secret
+};
+int fk_token_make(struct fk_token_text *ret, struct fk_err *err);
+// Splits it; the parts are views. False: it is no token.
+bool fk_token_split(struct fk_str text, struct fk_str *ret_id, struct fk_str *ret_secret);
+
+// 1 to 150 of A-Z a-z 0-9 ! - _ . * ' ( ), not "." nor "..". FK_E_INVALID.
+#define FK_TENANT_BYTES 150
+int fk_tenant_check(struct fk_str tenant, struct fk_err *err);
+// "a|b|a" as a list without repeats, in the arena; each checked.
+#define FK_TENANTS_MAX 64
+int fk_tenants_parse(struct fk_str text, struct fk_arena *a, const struct fk_str **ret,
+                     size_t *ret_n, struct fk_err *err);
+// "push,read" and back. FK_E_INVALID names the words there are.
+int fk_scopes_parse(struct fk_str text, uint32_t *ret, struct fk_err *err);
+void fk_scopes_put(struct fk_buf *b, uint32_t scopes);
 
 #endif

@@ -19,7 +19,10 @@ struct fk_api_call {
     const struct fk_http_pair *query; // decoded parameters, repeats in order
     size_t n_query;
     struct fk_str path_param; // {id} or {name}
-    struct fk_str tenant;
+    struct fk_str tenant;     // the only one, or the first
+    const struct fk_str *tenants;
+    size_t n_tenants; // more than one for reads only
+    uint32_t scopes;  // what the caller may do, enum fk_scope
     struct fk_str request, content_type, accept, user_agent; // body and fields
     const struct fk_cancel *cancel;
     struct fk_http_req *http; // of the server; NULL when local
@@ -54,7 +57,16 @@ enum fk_api_flags {
     FK_API_INGEST = 32,     // body, worker class ingest
     FK_API_RAW = 64,        // the handler answers c->res itself; not for local calls
     FK_API_OTLP = 128,      // errors as google.rpc.Status
-    FK_API_READS = 256,     // a method without side effects: Connect may call it by GET
+    // What a token must be for; each endpoint has exactly one of these five.
+    FK_API_PUSH = 1 << 16,
+    FK_API_READ = 1 << 17,
+    FK_API_ADMIN = 1 << 18,
+    FK_API_ANY = 1 << 19,  // any token
+    FK_API_OPEN = 1 << 20, // none
+    // Whose profiles: one tenant's, though it is no push.
+    FK_API_ONE_TENANT = 1 << 21,
+    FK_API_NO_TENANT = 1 << 22, // nobody's in particular
+    FK_API_READS = 256,         // a method without side effects: Connect may call it by GET
 };
 
 struct fk_api_endpoint {
@@ -73,6 +85,7 @@ extern const size_t fk_api_table_n;
 struct fk_api_seen;     // recent pushes (seen.c)
 struct fk_api_rejects;  // recent refusals (rejects.c)
 struct fk_api_watchers; // of the health (health.c)
+struct fk_access;       // who may do what (tokens.c)
 struct fk_seen_key;
 
 struct fk_api {
@@ -89,20 +102,29 @@ struct fk_api {
     struct fk_api_seen *seen;
     struct fk_api_rejects *rejects;
     struct fk_api_watchers *watchers;
+    struct fk_access *access;
     int64_t started_ns;
     _Atomic bool ready;
     bool local; // only this machine is listened to; set before the server starts
     _Atomic uint64_t stored_profiles, stored_samples, refused_profiles, dropped_samples,
-        repeated_profiles, query_errors;
+        repeated_profiles, query_errors, access_refused[2]; // 401, 403
 };
 
 // Whether a call with these fields may be done (guard.c); FK_E_INVALID names the field.
 int fk_api_guard(const struct fk_api *api, bool writes, const struct fk_http_req *req,
                  struct fk_err *err);
 
-// The tenant that has these profiles: the call's, or that of profiles which are not stored for
-// good.
-struct fk_str fk_call_tenant_of(struct fk_api_call *c, const struct fk_id *id, size_t n);
+// Store, tenants, memory and cancellation of a query of the call's. ids: when the first of them was
+// not stored for good, the query is of what was not.
+struct fk_query_opts fk_call_query_opts(struct fk_api_call *c, const struct fk_id *id, size_t n);
+// The tenant that holds what another one does not store for good. .p NULL: no memory.
+struct fk_str fk_adhoc_tenant(struct fk_arena *a, struct fk_str tenant);
+// Whether the caller may do this as well; else an error that names the scope, and status 403.
+int fk_call_needs(struct fk_api_call *c, enum fk_scope scope, const char *what, struct fk_err *err);
+// What the admit hook found out becomes the call's (access.c).
+int fk_call_take_caller(struct fk_api_call *c, struct fk_http_req *req, struct fk_err *err);
+// Of a local call: these; "": anonymous.
+int fk_call_take_tenants(struct fk_api_call *c, struct fk_str text, struct fk_err *err);
 
 #define FK_API_RETRY_NS (5 * FK_NS_PER_S) // when to come again after 429 and 503
 
@@ -223,7 +245,7 @@ fk_api_handler fk_api_timeline, fk_api_subsecond, fk_api_rejects_list, fk_api_pr
     fk_api_profile, fk_api_flamegraph, fk_api_top, fk_api_diff, fk_api_diff_top, fk_api_sandwich,
     fk_api_series, fk_api_heatmap, fk_api_export, fk_api_types, fk_api_services, fk_api_labels,
     fk_api_label_values, fk_api_upload, fk_api_status, fk_api_metrics, fk_api_ready, fk_api_health,
-    fk_api_openapi, fk_api_buildinfo;
+    fk_api_openapi, fk_api_buildinfo, fk_api_session, fk_api_login, fk_api_logout;
 
 fk_api_handler fk_api_ingest, fk_api_otlp, fk_rpc_push, fk_rpc_select_stacktraces,
     fk_rpc_select_span, fk_rpc_diff, fk_rpc_select_profile, fk_rpc_select_series,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Running a call: from an http route, or in this process. Errors become problem+json, on RPCs and
 // /ingest Connect's JSON.
+#include "api/access_int.h"
 #include "api/health_int.h"
 #include "api/rejects_int.h"
 #include "api/seen_int.h"
@@ -10,10 +11,14 @@
 void fk_call_init(struct fk_api_call *c, struct fk_api *api, const struct fk_api_endpoint *e,
                   struct fk_arena *a)
 {
+    static const struct fk_str anonymous[] = {{FK_TENANT_DEFAULT, sizeof(FK_TENANT_DEFAULT) - 1}};
     *c = (struct fk_api_call){.api = api,
                               .endpoint = e,
                               .arena = a,
-                              .tenant = FK_S(FK_TENANT_DEFAULT),
+                              .tenant = anonymous[0],
+                              .tenants = anonymous,
+                              .n_tenants = 1,
+                              .scopes = FK_SCOPE_PUSH | FK_SCOPE_READ | FK_SCOPE_ADMIN,
                               .status = 200,
                               .type = "application/json",
                               .now_ns = fk_clock_wall(api->clock)};
@@ -164,6 +169,9 @@ struct fk_out fk_call_out(struct fk_api_call *c)
     return (struct fk_out){call_write, c};
 }
 
+// What pages of others may not make a browser do; logging in is among it.
+#define WRITES (FK_API_INGEST | FK_API_PUSH | FK_API_ADMIN | FK_API_OPEN)
+
 static void run_route(void *arg, struct fk_http_req *req, struct fk_http_res *res)
 {
     const struct route_arg *a = arg;
@@ -181,8 +189,10 @@ static void run_route(void *arg, struct fk_http_req *req, struct fk_http_res *re
     if (req->params_n)
         c.path_param = req->params[0].value;
     if (!(a->endpoint->flags & FK_API_HIDDEN) &&
-        fk_api_guard(a->api, (a->endpoint->flags & FK_API_INGEST) != 0, req, &err)) {
+        fk_api_guard(a->api, (a->endpoint->flags & WRITES) != 0, req, &err)) {
         fk_http_res_fail(res, 403, &err);
+    } else if (fk_call_take_caller(&c, req, &err)) {
+        fk_http_res_fail(res, 500, &err);
     } else if (fk_http_req_query(req, &c.query, &c.n_query, &err)) {
         fk_http_res_fail(res, 0, &err);
     } else {
@@ -294,6 +304,9 @@ static void run_local(struct fk_api *api, const struct fk_api_ask *ask,
         fk_http_percent_decode(param, false, &a, &c.path_param, &err)) {
         c.status = 400;
         put_problem(&c, 400, &err);
+    } else if (fk_call_take_tenants(&c, ask->tenant, &err)) {
+        c.status = 400;
+        put_problem(&c, 400, &err);
     } else {
         fk_call_run(&c);
     }
@@ -333,7 +346,9 @@ int fk_api_new(const struct fk_api_opts *o, struct fk_api **ret, struct fk_err *
     api->seen = fk_seen_new();
     api->rejects = fk_rejects_new();
     api->watchers = fk_watchers_new();
-    if (!api->routes || !api->args || !api->seen || !api->rejects || !api->watchers) {
+    api->access = fk_access_new();
+    if (!api->access || !api->routes || !api->args || !api->seen || !api->rejects ||
+        !api->watchers) {
         fk_api_free(api);
         return fk_fail_nomem(err);
     }
@@ -351,6 +366,7 @@ void fk_api_free(struct fk_api *api)
     fk_seen_free(api->seen);
     fk_rejects_free(api->rejects);
     fk_watchers_free(api->watchers);
+    fk_access_free(api->access);
     fk_free(api);
 }
 

@@ -217,11 +217,15 @@ static int write_tree(const struct fk_export *x, struct fk_out out, struct fk_er
 
 static int write_original(const struct fk_export *x, struct fk_out out, struct fk_err *err)
 {
+    if (!x->single && !x->first.labels.n)
+        return fk_fail(err, FK_E_NOTFOUND, "no profile matches, so there are no bytes of one");
     if (!x->single)
         return fk_fail_param(err, "format",
                              "format=original is for one profile: give its id, or each=true for a "
-                             "zip; %s were found",
-                             x->first.labels.n ? "several" : "none");
+                             "zip; several were found");
+    int denied = fk_call_needs(x->c, FK_SCOPE_ADMIN, "format=original", err);
+    if (denied)
+        return denied;
     struct fk_str name = fk_labels_get(&x->first.annotations, FK_S("original"));
     FK_AUTO_BUF bytes;
     fk_buf_init(&bytes, 0);

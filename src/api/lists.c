@@ -162,10 +162,7 @@ int fk_api_profile(struct fk_api_call *c, struct fk_err *err)
         return fk_fail(err, FK_E_NOTFOUND, "no profile '%.*s'",
                        FK_STR_ARG(fk_str_head(c->path_param, 60)));
     struct fk_source_spec s = {.id = &id, .n_ids = 1, .from_ns = INT64_MIN, .until_ns = INT64_MAX};
-    struct fk_query_opts o = {.store = c->api->opts.store,
-                              .tenant = fk_call_tenant_of(c, &id, 1),
-                              .memory = c->api->opts.limits.query_memory,
-                              .cancel = c->cancel};
+    struct fk_query_opts o = fk_call_query_opts(c, &id, 1);
     if ((r = fk_query_new(&o, &s, &c->query_run[0], err)) ||
         (r = fk_query_get(c->query_run[0], true, &facts, err)))
         return r;

@@ -74,11 +74,12 @@ static bool takes(const struct fk_api_endpoint *e, struct fk_str name)
 int fk_api_check_params(const struct fk_api_call *c, struct fk_err *err)
 {
     if (c->endpoint->flags & (FK_API_HIDDEN | FK_API_RPC))
-        return 0; // what clients of others send along is theirs
+        return 0;                                    // what clients of others send along is theirs
+    const struct fk_str everywhere = FK_S("tenant"); // access.c has read it
     for (size_t i = 0; i < c->n_query; i++) {
         char name[64];
         snprintf(name, sizeof(name), "%.*s", FK_STR_ARG(c->query[i].name));
-        if (!takes(c->endpoint, c->query[i].name))
+        if (!fk_str_eq(c->query[i].name, everywhere) && !takes(c->endpoint, c->query[i].name))
             return fk_fail_param(err, name,
                                  "%s is no parameter of %s; /api/openapi.json lists them", name,
                                  c->endpoint->pattern);
@@ -116,9 +117,55 @@ static void put_answers(struct fk_json *w, const struct fk_api_endpoint *e)
     fk_json_object_end(w);
 }
 
+static void put_method(struct fk_json *w, const char *method)
+{
+    char lower[8] = "";
+    for (size_t i = 0; method[i] && i < sizeof(lower) - 1; i++)
+        lower[i] = (char)(method[i] | 0x20);
+    fk_json_key(w, fk_str_of(lower));
+}
+
+// Without tokens on the server nothing of it holds.
+static void put_security(struct fk_json *w, const struct fk_api_endpoint *e)
+{
+    const char *word = e->flags & FK_API_PUSH   ? "push"
+                       : e->flags & FK_API_READ ? "read"
+                       : e->flags & FK_API_ANY  ? NULL
+                                                : "admin";
+    fk_json_k(w, "security");
+    fk_json_array(w);
+    if (!(e->flags & FK_API_OPEN)) {
+        fk_json_object(w);
+        fk_json_k(w, "token");
+        fk_json_array(w);
+        if (word)
+            fk_json_str(w, fk_str_of(word));
+        fk_json_array_end(w);
+        fk_json_object_end(w);
+    }
+    fk_json_array_end(w);
+}
+
+static void put_schemes(struct fk_json *w)
+{
+    fk_json_k(w, "components");
+    fk_json_object(w);
+    fk_json_k(w, "securitySchemes");
+    fk_json_object(w);
+    fk_json_k(w, "token");
+    fk_json_object(w);
+    fk_json_k(w, "type");
+    fk_json_str(w, FK_S("http"));
+    fk_json_k(w, "scheme");
+    fk_json_str(w, FK_S("bearer"));
+    fk_json_object_end(w);
+    fk_json_object_end(w);
+    fk_json_object_end(w);
+}
+
 static void put_endpoint(struct fk_json *w, struct fk_arena *a, const struct fk_api_endpoint *e)
 {
-    fk_json_key(w, fk_str_eq(fk_str_of(e->method), FK_S("GET")) ? FK_S("get") : FK_S("post"));
+    put_method(w, e->method);
     fk_json_object(w);
     fk_json_k(w, "summary");
     fk_json_str(w, fk_str_of(e->summary));
@@ -135,7 +182,28 @@ static void put_endpoint(struct fk_json *w, struct fk_arena *a, const struct fk_
     for (size_t i = 0; i < e->n_params; i++)
         put_param(w, fk_str_of(e->params[i].name), "query", e->params[i].type, e->params[i].text);
     fk_json_array_end(w);
+    put_security(w, e);
     put_answers(w, e);
+    fk_json_object_end(w);
+}
+
+static bool is_listed(const struct fk_api_endpoint *e)
+{
+    return !(e->flags & (FK_API_HIDDEN | FK_API_RPC));
+}
+
+// Methods of one path stand together, under its first endpoint in the table.
+static void put_path(struct fk_json *w, struct fk_arena *a, size_t at)
+{
+    struct fk_str pattern = fk_str_of(fk_api_table[at].pattern);
+    for (size_t i = 0; i < at; i++)
+        if (is_listed(&fk_api_table[i]) && fk_str_eq(pattern, fk_str_of(fk_api_table[i].pattern)))
+            return;
+    fk_json_key(w, pattern);
+    fk_json_object(w);
+    for (size_t i = at; i < fk_api_table_n; i++)
+        if (is_listed(&fk_api_table[i]) && fk_str_eq(pattern, fk_str_of(fk_api_table[i].pattern)))
+            put_endpoint(w, a, &fk_api_table[i]);
     fk_json_object_end(w);
 }
 
@@ -154,14 +222,10 @@ int fk_api_openapi(struct fk_api_call *c, struct fk_err *err)
     fk_json_object_end(&w);
     fk_json_k(&w, "paths");
     fk_json_object(&w);
-    for (size_t i = 0; i < fk_api_table_n; i++) {
-        if (fk_api_table[i].flags & (FK_API_HIDDEN | FK_API_RPC))
-            continue;
-        fk_json_key(&w, fk_str_of(fk_api_table[i].pattern));
-        fk_json_object(&w);
-        put_endpoint(&w, c->arena, &fk_api_table[i]);
-        fk_json_object_end(&w);
-    }
+    for (size_t i = 0; i < fk_api_table_n; i++)
+        if (is_listed(&fk_api_table[i]))
+            put_path(&w, c->arena, i);
     fk_json_object_end(&w);
+    put_schemes(&w);
     return fk_call_json_end(c, &w, err);
 }

@@ -5,12 +5,14 @@
 
 #include <stdio.h>
 
-#define RECENT  256
-#define REASONS 48 // what comes beyond is counted as "other"
+#define RECENT         256
+#define REASONS_OF_ONE 48  // tenant; what comes beyond is counted as "other"
+#define REASONS        480 // of all; what comes beyond is of nobody
 
 struct reject {
     int64_t time_ns;
-    int status; // 0: stored, but not all of it
+    uint64_t tenant; // hash
+    int status;      // 0: stored, but not all of it
     const char *endpoint;
     char name[120], agent[80], reason[80], detail[320];
     uint64_t bytes, fingerprint, count;
@@ -22,7 +24,7 @@ struct fk_api_rejects {
     uint64_t n; // in all; the newest is (n - 1) % RECENT
     struct {
         char reason[80];
-        uint64_t count;
+        uint64_t tenant, count, times;
     } total[REASONS];
     size_t n_totals;
 };
@@ -42,19 +44,40 @@ void fk_rejects_free(struct fk_api_rejects *x)
     fk_free(x);
 }
 
-static void count(struct fk_api_rejects *x, const char *reason, uint64_t more)
+// The row of a reason; x->n_totals: there is none.
+static size_t row_of(const struct fk_api_rejects *x, uint64_t tenant, const char *reason,
+                     size_t *ret_rows)
 {
-    size_t i = 0;
-    while (i < x->n_totals && strcmp(x->total[i].reason, reason) != 0)
-        i++;
+    size_t at = x->n_totals;
+    *ret_rows = 0;
+    for (size_t i = 0; i < x->n_totals && at == x->n_totals; i++) {
+        if (x->total[i].tenant != tenant)
+            continue;
+        ++*ret_rows;
+        if (strcmp(x->total[i].reason, reason) == 0)
+            at = i;
+    }
+    return at;
+}
+
+// Reasons are words of clients: each tenant has a few rows, all tenants together some more.
+static void count(struct fk_api_rejects *x, uint64_t tenant, const char *reason, uint64_t more)
+{
+    size_t rows, i = row_of(x, tenant, reason, &rows);
+    if (i == x->n_totals && rows >= REASONS_OF_ONE - 1) {
+        reason = "other";
+        i = row_of(x, tenant, reason, &rows);
+    }
     if (i == REASONS) {
         i = REASONS - 1;
     } else if (i == x->n_totals) {
-        const char *name = i == REASONS - 1 ? "other" : reason;
-        snprintf(x->total[i].reason, sizeof(x->total[i].reason), "%s", name);
+        bool last = i == REASONS - 1;
+        x->total[i].tenant = last ? 0 : tenant;
+        snprintf(x->total[i].reason, sizeof(x->total[i].reason), "%s", last ? "other" : reason);
         x->n_totals++;
     }
     x->total[i].count += more;
+    x->total[i].times++;
 }
 
 static struct reject *begin(struct fk_api_call *c, struct fk_api_rejects *x)
@@ -62,6 +85,7 @@ static struct reject *begin(struct fk_api_call *c, struct fk_api_rejects *x)
     struct reject *r = &x->recent[x->n++ % RECENT];
     struct fk_str name = fk_param(c, "name");
     *r = (struct reject){.time_ns = c->now_ns,
+                         .tenant = fk_hash_str(c->tenant),
                          .endpoint = c->endpoint->pattern,
                          .bytes = c->request.n,
                          .fingerprint = fk_hash_bytes(c->request.p, c->request.n)};
@@ -92,7 +116,7 @@ void fk_rejects_note(struct fk_api_call *c, const struct fk_err *err, uint64_t n
     snprintf(r->reason, sizeof(r->reason), "%s%s%.60s", word_of(err->code), what[0] ? " " : "",
              what);
     snprintf(r->detail, sizeof(r->detail), "%s", err->msg);
-    count(x, r->reason, n);
+    count(x, r->tenant, r->reason, n);
     fk_mutex_unlock(&x->lock);
 }
 
@@ -107,7 +131,7 @@ void fk_rejects_note_dropped(struct fk_api_call *c, const struct fk_report *repo
         r->count = report->item[i].count;
         snprintf(r->reason, sizeof(r->reason), "%s", report->item[i].reason);
         snprintf(r->detail, sizeof(r->detail), "%s", report->item[i].detail);
-        count(x, r->reason, r->count);
+        count(x, r->tenant, r->reason, r->count);
     }
     fk_mutex_unlock(&x->lock);
 }
@@ -143,6 +167,65 @@ static void put_reject(struct fk_json *w, const struct reject *r)
     fk_json_object_end(w);
 }
 
+static bool concerns(const struct fk_api_call *c, uint64_t tenant)
+{
+    for (size_t i = 0; i < c->n_tenants; i++)
+        if (fk_hash_str(c->tenants[i]) == tenant)
+            return true;
+    return false;
+}
+
+// Reasons of all tenants asked for, each once.
+static void put_reasons(struct fk_api_call *c, struct fk_json *w)
+{
+    const struct fk_api_rejects *x = c->api->rejects;
+    fk_json_k(w, "reasons");
+    fk_json_array(w);
+    for (size_t i = 0; i < x->n_totals; i++) {
+        uint64_t sum = 0;
+        bool first = concerns(c, x->total[i].tenant);
+        for (size_t j = 0; first && j < x->n_totals; j++) {
+            if (!concerns(c, x->total[j].tenant) ||
+                strcmp(x->total[i].reason, x->total[j].reason) != 0)
+                continue;
+            first = j >= i;
+            sum += x->total[j].count;
+        }
+        if (!first)
+            continue;
+        fk_json_object(w);
+        put_text(w, "reason", x->total[i].reason);
+        fk_json_k(w, "count");
+        fk_json_u64(w, sum);
+        fk_json_object_end(w);
+    }
+    fk_json_array_end(w);
+}
+
+static void put_recent(struct fk_api_call *c, struct fk_json *w, uint64_t limit)
+{
+    const struct fk_api_rejects *x = c->api->rejects;
+    fk_json_k(w, "rejects");
+    fk_json_array(w);
+    for (uint64_t i = 0; limit && i < FK_MIN(x->n, (uint64_t)RECENT); i++) {
+        const struct reject *r = &x->recent[(x->n - 1 - i) % RECENT];
+        if (!concerns(c, r->tenant))
+            continue;
+        put_reject(w, r);
+        limit--;
+    }
+    fk_json_array_end(w);
+}
+
+static uint64_t total_of(const struct fk_api_call *c)
+{
+    const struct fk_api_rejects *x = c->api->rejects;
+    uint64_t n = 0;
+    for (size_t i = 0; i < x->n_totals; i++)
+        n += concerns(c, x->total[i].tenant) ? x->total[i].times : 0;
+    return n;
+}
+
 int fk_api_rejects_list(struct fk_api_call *c, struct fk_err *err)
 {
     struct fk_api_rejects *x = c->api->rejects;
@@ -154,22 +237,9 @@ int fk_api_rejects_list(struct fk_api_call *c, struct fk_err *err)
     fk_call_json(c, &w);
     fk_mutex_lock(&x->lock);
     fk_json_k(&w, "total");
-    fk_json_u64(&w, x->n);
-    fk_json_k(&w, "reasons");
-    fk_json_array(&w);
-    for (size_t i = 0; i < x->n_totals; i++) {
-        fk_json_object(&w);
-        put_text(&w, "reason", x->total[i].reason);
-        fk_json_k(&w, "count");
-        fk_json_u64(&w, x->total[i].count);
-        fk_json_object_end(&w);
-    }
-    fk_json_array_end(&w);
-    fk_json_k(&w, "rejects");
-    fk_json_array(&w);
-    for (uint64_t i = 0; i < FK_MIN(FK_MIN(x->n, limit), (uint64_t)RECENT); i++)
-        put_reject(&w, &x->recent[(x->n - 1 - i) % RECENT]);
-    fk_json_array_end(&w);
+    fk_json_u64(&w, total_of(c));
+    put_reasons(c, &w);
+    put_recent(c, &w, limit);
     fk_mutex_unlock(&x->lock);
     return fk_call_json_end(c, &w, err);
 }
@@ -181,10 +251,19 @@ void fk_rejects_metrics(struct fk_api *api, struct fk_buf *b)
                    "# TYPE flamekeep_rejects_total counter\n");
     fk_mutex_lock(&x->lock);
     for (size_t i = 0; i < x->n_totals; i++) {
+        uint64_t sum = 0;
+        bool first = true;
+        for (size_t j = 0; first && j < x->n_totals; j++)
+            if (strcmp(x->total[i].reason, x->total[j].reason) == 0) {
+                first = j >= i;
+                sum += x->total[j].count;
+            }
+        if (!first)
+            continue;
         fk_buf_cstr(b, "flamekeep_rejects_total{reason=\"");
         for (const char *p = x->total[i].reason; *p; p++)
             fk_buf_byte(b, *p == '"' || *p == '\\' || *p == '\n' ? '_' : (uint8_t)*p);
-        fk_buf_printf(b, "\"} %llu\n", (unsigned long long)x->total[i].count);
+        fk_buf_printf(b, "\"} %llu\n", (unsigned long long)sum);
     }
     fk_mutex_unlock(&x->lock);
 }

@@ -183,10 +183,7 @@ int fk_rpc_query(struct fk_api_call *c, const struct fk_rpc_source *from, int sl
     if ((r = take_type_matcher(c, &s, err)) || (r = read_ids(c, from->ids, &s, err)) ||
         (r = read_choices(c, from, &s, err)) || (r = read_site(c, from->stacks, &s, err)))
         return r;
-    struct fk_query_opts o = {.store = c->api->opts.store,
-                              .tenant = c->tenant,
-                              .memory = c->api->opts.limits.query_memory,
-                              .cancel = c->cancel};
+    struct fk_query_opts o = fk_call_query_opts(c, NULL, 0);
     r = fk_query_new(&o, &s, &c->query_run[slot], err);
     if (r == 0)
         *ret = c->query_run[slot];

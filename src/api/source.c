@@ -97,28 +97,49 @@ static void share(const struct fk_source_spec *both, struct fk_source_spec *s)
     }
 }
 
-struct fk_str fk_call_tenant_of(struct fk_api_call *c, const struct fk_id *id, size_t n)
+// Tenants' own names have no such sign.
+struct fk_str fk_adhoc_tenant(struct fk_arena *a, struct fk_str tenant)
 {
-    const struct fk_str adhoc = FK_S(FK_TENANT_ADHOC);
+    if (fk_str_eq(tenant, FK_S(FK_TENANT_DEFAULT)))
+        return FK_S(FK_TENANT_ADHOC);
+    return fk_arena_printf(a, FK_TENANT_ADHOC "~%.*s", FK_STR_ARG(tenant));
+}
+
+static bool is_there(const struct fk_query_opts *o, const struct fk_id *id)
+{
     struct fk_source_spec s = {.id = id, .n_ids = 1, .from_ns = INT64_MIN, .until_ns = INT64_MAX};
-    struct fk_query_opts o = {.store = c->api->opts.store, .tenant = adhoc, .cancel = c->cancel};
     struct fk_list_spec first = {.key = FK_LIST_TIME, .limit = 1};
     struct fk_page_of_entries page = {0};
     struct fk_query *q;
-    if (n == 0 || fk_query_new(&o, &s, &q, NULL))
-        return c->tenant;
+    if (fk_query_new(o, &s, &q, NULL))
+        return false;
     bool there = fk_query_list(q, &first, &page, NULL) == 0 && page.n > 0;
     fk_query_free(q);
-    return there ? adhoc : c->tenant;
+    return there;
+}
+
+struct fk_query_opts fk_call_query_opts(struct fk_api_call *c, const struct fk_id *id, size_t n)
+{
+    struct fk_query_opts stored = {.store = c->api->opts.store,
+                                   .tenants = c->tenants,
+                                   .n_tenants = c->n_tenants,
+                                   .memory = c->api->opts.limits.query_memory,
+                                   .cancel = c->cancel};
+    struct fk_query_opts adhoc = stored;
+    struct fk_str *v = n ? fk_arena_array(c->arena, c->n_tenants, sizeof(*v)) : NULL;
+    if (!v)
+        return stored;
+    for (size_t i = 0; i < c->n_tenants; i++)
+        if (!(v[i] = fk_adhoc_tenant(c->arena, c->tenants[i])).p)
+            return stored;
+    adhoc.tenants = v;
+    return is_there(&adhoc, id) ? adhoc : stored;
 }
 
 static int make_query(struct fk_api_call *c, const char *prefix, const struct fk_source_spec *s,
                       int slot, struct fk_query **ret, struct fk_err *err)
 {
-    struct fk_query_opts o = {.store = c->api->opts.store,
-                              .tenant = fk_call_tenant_of(c, s->id, s->n_ids),
-                              .memory = c->api->opts.limits.query_memory,
-                              .cancel = c->cancel};
+    struct fk_query_opts o = fk_call_query_opts(c, s->id, s->n_ids);
     int r = fk_query_new(&o, s, &c->query_run[slot], err);
     if (r) {
         char name[NAME_MAX_];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Health: readiness, liveness, status as JSON, metrics as Prometheus text (exposition format
 // 0.0.4).
+#include "api/access_int.h"
 #include "api/rejects_int.h"
 
 int fk_api_ready(struct fk_api_call *c, struct fk_err *err)
@@ -193,6 +194,7 @@ int fk_api_metrics(struct fk_api_call *c, struct fk_err *err)
     store_metrics(c, &c->body);
     ingest_metrics(c->api, &c->body);
     fk_rejects_metrics(c->api, &c->body);
+    fk_access_metrics(c->api, &c->body);
     if (c->api->server) {
         route_metrics(c->api, &c->body);
         http2_metrics(c->api, &c->body);

@@ -40,7 +40,9 @@ static int upload_params(struct fk_api_call *c, struct fk_store_ask *ask, struct
         (r = fk_param_u64(c, "sample_rate", 1, 1000000000, &rate, err)))
         return r;
     if (!store)
-        ask->tenant = FK_S(FK_TENANT_ADHOC);
+        ask->tenant = fk_adhoc_tenant(c->arena, c->tenant);
+    if (!store && !ask->tenant.p)
+        return fk_fail_nomem(err);
     ask->keep_original = c->api->opts.originals != FK_ORIGINALS_NONE;
     ask->decode.sample_rate = rate;
     return 0;

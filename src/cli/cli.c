@@ -3,8 +3,8 @@
 #include "cli/cli_int.h"
 
 const struct fk_command *const fk_commands[] = {
-    &fk_cmd_serve,  &fk_cmd_push,    &fk_cmd_ls,     &fk_cmd_show,  &fk_cmd_top,    &fk_cmd_diff,
-    &fk_cmd_export, &fk_cmd_convert, &fk_cmd_labels, &fk_cmd_check, &fk_cmd_version};
+    &fk_cmd_serve,  &fk_cmd_push,    &fk_cmd_ls,     &fk_cmd_show,  &fk_cmd_top,   &fk_cmd_diff,
+    &fk_cmd_export, &fk_cmd_convert, &fk_cmd_labels, &fk_cmd_check, &fk_cmd_admin, &fk_cmd_version};
 const size_t fk_commands_n = FK_COUNTOF(fk_commands);
 
 static void help(FILE *to)

@@ -61,12 +61,13 @@ struct fk_api_config fk_config_views(const struct fk_config_text *t);
 void fk_config_free(struct fk_config_text *t);
 
 extern const struct fk_command fk_cmd_serve, fk_cmd_push, fk_cmd_ls, fk_cmd_show, fk_cmd_top,
-    fk_cmd_diff, fk_cmd_export, fk_cmd_convert, fk_cmd_labels, fk_cmd_check, fk_cmd_version;
+    fk_cmd_diff, fk_cmd_export, fk_cmd_convert, fk_cmd_labels, fk_cmd_check, fk_cmd_admin,
+    fk_cmd_version;
 
 // ---- where questions go (target.c) ----
 
 struct fk_target_opts {
-    struct fk_str data, server;
+    struct fk_str data, server, tenant;
 };
 // Option rows shared by the commands that ask; `type` is the options structure with a member
 // `target`.
@@ -77,9 +78,14 @@ struct fk_target_opts {
      offsetof(T, target.data),                                                                     \
      "read and write this folder; no server may use it",                                           \
      NULL},                                                                                        \
+        {"--server",                                                                               \
+         "URL",                                                                                    \
+         FK_OPT_STR,                                                                               \
+         offsetof(T, target.server),                                                               \
+         "ask this server; a token is taken from FLAMEKEEP_TOKEN",                                 \
+         "http://127.0.0.1:4040"},                                                                 \
     {                                                                                              \
-        "--server", "URL", FK_OPT_STR, offsetof(T, target.server), "ask this server",              \
-            "http://127.0.0.1:4040"                                                                \
+        "--tenant", "TENANT", FK_OPT_STR, offsetof(T, target.tenant), "whose profiles", NULL       \
     }
 
 struct fk_target;

@@ -10,7 +10,8 @@ struct options {
     uint64_t originals_bytes;
     int64_t retention_age, seal_age, originals_age;
     struct fk_str originals;
-    bool quiet, verbose, no_self;
+    struct fk_str auth, self_tenant;
+    bool quiet, verbose, no_self, multitenancy;
     struct fk_limits limits;
     struct fk_http_limits http;
 };
@@ -54,6 +55,20 @@ static int read_originals(struct options *o, enum fk_originals *ret, struct fk_e
         }
     return fk_fail_param(err, "--originals", "--originals is uploads, all or none, not '%.*s'",
                          FK_STR_ARG(fk_str_head(o->originals, 40)));
+}
+
+static int read_auth(const struct options *o, enum fk_auth *ret, struct fk_err *err)
+{
+    static const char *const words[] = {"auto", "none", "tokens"};
+    for (int i = 0; i < 3; i++)
+        if (!o->auth.n || fk_str_eq(o->auth, fk_str_of(words[i]))) {
+            *ret = (enum fk_auth)i;
+            break;
+        } else if (i == 2) {
+            return fk_fail_param(err, "--auth", "--auth is auto, none or tokens, not '%.*s'",
+                                 FK_STR_ARG(fk_str_head(o->auth, 40)));
+        }
+    return o->self_tenant.n ? fk_tenant_check(o->self_tenant, err) : 0;
 }
 
 static int open_store(struct server *s, struct fk_err *err)
@@ -158,6 +173,8 @@ static int open_http(struct server *s, struct fk_err *err)
         return r;
     struct fk_http_server_opts ho = {.routes = routes,
                                      .routes_n = n,
+                                     .arg = s->api,
+                                     .admit = fk_api_admit,
                                      .pool = s->pool,
                                      .limits = s->o->http,
                                      .spool_folder = s->spool,
@@ -199,6 +216,36 @@ struct stopping {
     const struct fk_log *log;
 };
 
+// ---- access ----
+
+#define REFRESH_NS FK_NS_PER_S
+
+struct refreshing {
+    struct server *s;
+    struct fk_loop *loop;
+    struct fk_timer timer;
+    bool failed;
+};
+
+// Tokens that were made and revoked meanwhile, by whatever process. What is wrong is said once.
+static void on_refresh(void *arg)
+{
+    struct refreshing *x = arg;
+    struct fk_err err = {0};
+    bool asked = fk_api_asks_for_tokens(x->s->api);
+    bool failed = fk_api_refresh(x->s->api, &err) != 0;
+    if (!asked && fk_api_asks_for_tokens(x->s->api))
+        fk_logf(&x->s->log, FK_LOG_INFO, "serve",
+                "there is a token now: nobody is answered without");
+    if (failed && !x->failed)
+        fk_logf(&x->s->log, FK_LOG_WARN, "serve",
+                "the tokens cannot be read, those known before go on: %s", err.msg);
+    x->failed = failed;
+    if (fk_timer_set(x->loop, &x->timer, fk_loop_now(x->loop) + REFRESH_NS, &err))
+        fk_logf(&x->s->log, FK_LOG_ERROR, "serve", "changes of tokens are not noticed: %s",
+                err.msg);
+}
+
 static void on_signal(void *arg, int signo)
 {
     struct stopping *x = arg;
@@ -212,10 +259,14 @@ static int run_until_stopped(struct server *s, struct fk_err *err)
 {
     struct fk_signals signals;
     struct stopping x = {.log = &s->log};
+    struct refreshing tokens = {.s = s, .timer.on = on_refresh};
     int r = fk_loop_new(fk_clock_real(), &x.loop, err);
     if (r)
         return r;
-    if ((r = fk_signals_open(&signals, x.loop, on_signal, &x, err)) == 0) {
+    tokens.timer.arg = &tokens;
+    tokens.loop = x.loop;
+    r = fk_timer_set(x.loop, &tokens.timer, fk_loop_now(x.loop) + REFRESH_NS, err);
+    if (r == 0 && (r = fk_signals_open(&signals, x.loop, on_signal, &x, err)) == 0) {
         fprintf(stderr, "flamekeep %s listens on http://%s, data in %s\n", FK_VERSION, s->address,
                 s->dir);
         r = fk_loop_run(x.loop, err);
@@ -223,6 +274,16 @@ static int run_until_stopped(struct server *s, struct fk_err *err)
     }
     fk_loop_free(x.loop);
     return r;
+}
+
+// Who opens the door to others should know that it is open, and who closes it that there is no key.
+static void hint_at_access(struct server *s, enum fk_auth auth)
+{
+    if (auth == FK_AUTH_AUTO && s->open && !fk_api_asks_for_tokens(s->api))
+        fk_logf(&s->log, FK_LOG_WARN, "serve",
+                "whoever reaches %s may read and write everything; flamekeep admin token create "
+                "--data %s --scope push,read,admin closes it (--auth none: meant so)",
+                s->address, s->dir);
 }
 
 // Limits that were not given take their defaults.
@@ -247,6 +308,7 @@ static void start_self(struct server *s)
 {
     struct fk_err err = {0};
     struct fk_self_opts o = {.sink = fk_store_sink(s->store),
+                             .tenant = s->o->self_tenant,
                              .limits = &s->o->limits,
                              .log = &s->log,
                              .folder = s->spool};
@@ -277,7 +339,10 @@ static int run(void *options, struct fk_opt_list *args)
     (void)fk_process_raise_fds(1 << 16, NULL, NULL);
     begin_self(&s);
     enum fk_originals originals = FK_ORIGINALS_UPLOADS;
+    enum fk_auth auth = FK_AUTH_AUTO;
     int r = read_originals(o, &originals, &err);
+    if (r == 0)
+        r = read_auth(o, &auth, &err);
     if (r == 0)
         r = open_store(&s, &err);
     if (r == 0)
@@ -288,12 +353,17 @@ static int run(void *options, struct fk_opt_list *args)
                                              .originals = originals,
                                              .host = o->host.v,
                                              .n_hosts = o->host.n,
+                                             .auth = auth,
+                                             .multitenancy = o->multitenancy,
                                              .config = fk_config_views(&config)},
                        &s.api, &err);
+    if (r == 0)
+        r = fk_api_refresh(s.api, &err);
     if (r == 0)
         r = open_http(&s, &err);
     if (r == 0) {
         fk_api_set_ready(s.api, true);
+        hint_at_access(&s, auth);
         start_self(&s);
         r = run_until_stopped(&s, &err);
     }
@@ -323,6 +393,13 @@ static const struct fk_option rows[] = {
      "more addresses, for senders of OpenTelemetry; none: no such port", "ports 4317 and 4318"},
     {"--host", "NAME", FK_OPT_STRS, offsetof(struct options, host),
      "name under which browsers reach the server, as behind a proxy", NULL},
+    {"--auth", "WHICH", FK_OPT_STR, offsetof(struct options, auth),
+     "who is answered: none: everybody; tokens: who has a token; auto: the same once there was one",
+     "auto"},
+    {"--multitenancy", NULL, FK_OPT_FLAG, offsetof(struct options, multitenancy),
+     "keeps tenants apart: every request says in X-Scope-OrgID whose profiles it means", NULL},
+    {"--self-profile-tenant", "TENANT", FK_OPT_STR, offsetof(struct options, self_tenant),
+     "whose profiles those of the server itself are", "anonymous"},
     {"--min-free", "SIZE", FK_OPT_BYTES, offsetof(struct options, min_free),
      "room that must stay free on the disk", "256MiB or 2 %"},
     {"--retention-age", "DURATION", FK_OPT_DURATION, offsetof(struct options, retention_age),

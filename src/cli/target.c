@@ -9,6 +9,8 @@ struct fk_target {
     struct fk_state *state; // NULL: of files, which have none
     struct fk_api *api;
     struct fk_http_client *client;
+    struct fk_str tenant;
+    char token[128];             // "Bearer ...", "" none
     char temporary[FK_PATH_MAX]; // folder to remove in the end, "" none
 };
 
@@ -41,7 +43,9 @@ static int open_local(struct fk_target *t, struct fk_str dir, struct fk_err *err
 static int open_remote(struct fk_target *t, struct fk_str server, struct fk_err *err)
 {
     char url[1024];
-    const char *env = getenv("FLAMEKEEP_SERVER");
+    const char *env = getenv("FLAMEKEEP_SERVER"), *token = getenv("FLAMEKEEP_TOKEN");
+    if (token && *token)
+        snprintf(t->token, sizeof(t->token), "Bearer %s", token);
     if (server.n)
         snprintf(url, sizeof(url), "%.*s", FK_STR_ARG(server));
     else
@@ -57,6 +61,7 @@ int fk_target_open(const struct fk_target_opts *o, struct fk_target **ret, struc
     struct fk_target *t = fk_calloc(1, sizeof(*t));
     if (!t)
         return fk_fail_nomem(err);
+    t->tenant = o->tenant;
     int r = o->data.n ? open_local(t, o->data, err) : open_remote(t, o->server, err);
     if (r) {
         fk_target_close(t);
@@ -112,13 +117,20 @@ static int ask_server(struct fk_target *t, const struct fk_api_ask *ask, struct 
                       struct fk_err *err)
 {
     ptrdiff_t mark = fk_str_chr(ask->target, '?');
-    struct fk_http_field type = {FK_S("Content-Type"), ask->content_type};
+    struct fk_http_field fields[3];
+    size_t n = 0;
+    if (ask->content_type.n)
+        fields[n++] = (struct fk_http_field){FK_S("Content-Type"), ask->content_type};
+    if (t->token[0])
+        fields[n++] = (struct fk_http_field){FK_S("Authorization"), fk_str_of(t->token)};
+    if (t->tenant.n)
+        fields[n++] = (struct fk_http_field){FK_S("X-Scope-OrgID"), t->tenant};
     struct fk_http_ask a = {.method = ask->method,
                             .path = mark < 0 ? ask->target : fk_str_head(ask->target, (size_t)mark),
                             .query =
                                 mark < 0 ? FK_S("") : fk_str_from(ask->target, (size_t)mark + 1),
-                            .fields = &type,
-                            .fields_n = ask->content_type.n ? 1 : 0,
+                            .fields = fields,
+                            .fields_n = n,
                             .body = ask->body,
                             .has_body = ask->body.n > 0};
     struct fk_http_reply reply = {0};
@@ -168,10 +180,13 @@ int fk_target_ask(struct fk_target *t, const struct fk_api_ask *ask, struct fk_a
     int r = 0;
     *ret = (struct fk_api_answer){0};
     fk_buf_init(&ret->body, 0);
-    if (t->api)
-        fk_api_local(t->api, ask, ret);
-    else
+    if (t->api) {
+        struct fk_api_ask local = *ask;
+        local.tenant = t->tenant;
+        fk_api_local(t->api, &local, ret);
+    } else {
         r = ask_server(t, ask, ret, err);
+    }
     if (r == 0 && ret->status >= 400)
         r = refusal(ret, err);
     if (r)

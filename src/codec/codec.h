@@ -6,6 +6,7 @@
 
 #include "codec/archive.h"
 #include "codec/base64.h"
+#include "codec/digest.h"
 #include "codec/json.h"
 #include "codec/pack.h"
 #include "codec/pb.h"

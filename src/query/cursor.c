@@ -1,26 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cursors as opaque text: eight words and a flag in hexadecimal, with a check sum so that a mangled
+// Cursors as opaque text: nine words and a flag in hexadecimal, with a check sum so that a mangled
 // one is refused in plain words.
 #include "query/cursor_int.h"
 
-#define WORDS 9
+#include <stdio.h>
+
+#define WORDS 10
+#define LAST  (WORDS - 1)
 
 struct fk_str fk_cursor_put(struct fk_arena *a, const struct fk_cursor *c)
 {
-    uint64_t w[WORDS] = {c->hash,
-                         (uint64_t)c->from_ns,
-                         (uint64_t)c->until_ns,
-                         c->max_id.hi,
-                         c->max_id.lo,
-                         (uint64_t)c->key,
-                         c->id.hi,
+    uint64_t w[WORDS] = {c->hash,      c->tenants,   (uint64_t)c->from_ns, (uint64_t)c->until_ns,
+                         c->max_id.hi, c->max_id.lo, (uint64_t)c->key,     c->id.hi,
                          c->id.lo};
-    w[8] = (fk_hash_bytes(w, 8 * sizeof(*w)) & ~(uint64_t)1) | c->backward;
-    return fk_arena_printf(
-        a, "%016llx%016llx%016llx%016llx%016llx%016llx%016llx%016llx%016llx",
-        (unsigned long long)w[0], (unsigned long long)w[1], (unsigned long long)w[2],
-        (unsigned long long)w[3], (unsigned long long)w[4], (unsigned long long)w[5],
-        (unsigned long long)w[6], (unsigned long long)w[7], (unsigned long long)w[8]);
+    w[LAST] = (fk_hash_bytes(w, LAST * sizeof(*w)) & ~(uint64_t)1) | c->backward;
+    char text[WORDS * 16 + 1];
+    for (size_t i = 0; i < WORDS; i++)
+        snprintf(text + i * 16, 17, "%016llx", (unsigned long long)w[i]);
+    return fk_arena_str(a, fk_str_of(text));
 }
 
 static bool word_at(const char *p, uint64_t *ret)
@@ -43,16 +40,17 @@ int fk_cursor_read(struct fk_str text, struct fk_cursor *ret, struct fk_err *err
     bool good = text.n == WORDS * 16;
     for (size_t i = 0; good && i < WORDS; i++)
         good = word_at(text.p + i * 16, &w[i]);
-    if (!good || (fk_hash_bytes(w, 8 * sizeof(*w)) & ~(uint64_t)1) != (w[8] & ~(uint64_t)1))
+    if (!good || (fk_hash_bytes(w, LAST * sizeof(*w)) & ~(uint64_t)1) != (w[LAST] & ~(uint64_t)1))
         return fk_fail_param(
             err, "cursor",
             "the cursor is not one that this server gave out; start again without cursor=");
     *ret = (struct fk_cursor){.hash = w[0],
-                              .from_ns = (int64_t)w[1],
-                              .until_ns = (int64_t)w[2],
-                              .max_id = {w[3], w[4]},
-                              .key = (int64_t)w[5],
-                              .id = {w[6], w[7]},
-                              .backward = w[8] & 1};
+                              .tenants = w[1],
+                              .from_ns = (int64_t)w[2],
+                              .until_ns = (int64_t)w[3],
+                              .max_id = {w[4], w[5]},
+                              .key = (int64_t)w[6],
+                              .id = {w[7], w[8]},
+                              .backward = w[LAST] & 1};
     return 0;
 }

@@ -6,7 +6,8 @@
 #include "query/query_int.h"
 
 struct fk_cursor {
-    uint64_t hash; // of the query and the list's own parameters
+    uint64_t hash;    // of the query and the list's own parameters
+    uint64_t tenants; // hash of those it belongs to
     int64_t from_ns, until_ns;
     struct fk_id max_id; // highest id when the walk began
     int64_t key;         // of the entry at the edge, and its id

@@ -192,12 +192,22 @@ static uint64_t list_hash(const struct fk_query *q, const struct fk_list_spec *s
     return fk_hash_bytes(words, sizeof(words));
 }
 
+// Whatever their order.
+static uint64_t tenants_hash(const struct fk_query *q)
+{
+    uint64_t h = q->opts.n_tenants;
+    for (size_t i = 0; i < q->opts.n_tenants; i++)
+        h += fk_hash_u64(fk_hash_str(q->opts.tenants[i]));
+    return h;
+}
+
 static int use_cursor(struct fk_query *q, struct list *l, struct fk_err *err)
 {
     uint64_t hash = list_hash(q, l->spec);
     l->ascending = l->spec->ascending;
     if (l->spec->cursor.n == 0) {
         l->cursor = (struct fk_cursor){.hash = hash,
+                                       .tenants = tenants_hash(q),
                                        .from_ns = q->spec.from_ns,
                                        .until_ns = q->spec.until_ns,
                                        .max_id = q->max_id};
@@ -206,6 +216,9 @@ static int use_cursor(struct fk_query *q, struct list *l, struct fk_err *err)
     int r = fk_cursor_read(l->spec->cursor, &l->cursor, err);
     if (r)
         return r;
+    if (l->cursor.tenants != tenants_hash(q))
+        return fk_fail(err, FK_E_NOTFOUND,
+                       "there is no such cursor for this tenant; start again without cursor=");
     if (l->cursor.hash != hash)
         return fk_fail_param(err, "cursor",
                              "the cursor belongs to a list with another query, type, sort or "

@@ -76,7 +76,7 @@ int fk_query_new(const struct fk_query_opts *o, const struct fk_source_spec *s,
     fk_arena_init(&q->arena, (size_t)q->opts.memory);
     int r = parse_source(q, err);
     if (r == 0)
-        r = fk_store_snapshot(o->store, o->tenant, &q->snapshot, err);
+        r = fk_store_snapshot(o->store, o->tenants, o->n_tenants, &q->snapshot, err);
     if (r) {
         fk_query_free(q);
         return r;

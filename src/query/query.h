@@ -43,7 +43,8 @@ struct fk_source_spec {
 
 struct fk_query_opts {
     struct fk_store *store;
-    struct fk_str tenant;
+    const struct fk_str *tenants; // looked at together; borrowed for the life of the query
+    size_t n_tenants;
     uint64_t memory;                // bytes that the query may take; 0: the default limit
     const struct fk_cancel *cancel; // may be NULL
 };

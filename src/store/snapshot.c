@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Snapshots: the heads' published views and the live blocks of one tenant at one moment. A profile
-// is seen once: a head that is being sealed disappears in the same instant in which its block
-// appears.
+// Snapshots: the heads' published views and the live blocks of chosen tenants at one moment. A
+// profile is seen once: a head that is being sealed disappears in the same instant in which its
+// block appears.
 #include "store/store_int.h"
 
 struct fk_snapshot {
@@ -18,8 +18,21 @@ static void raise(struct fk_snapshot *x, struct fk_id id)
         x->max_id = id;
 }
 
+struct tenants {
+    const struct fk_str *v;
+    size_t n;
+};
+
+static bool has(const struct tenants *t, struct fk_str tenant)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (fk_str_eq(t->v[i], tenant))
+            return true;
+    return false;
+}
+
 // Under the state lock: take references only.
-static int take_references(struct fk_store *s, struct fk_str tenant, struct fk_snapshot *x)
+static int take_references(struct fk_store *s, const struct tenants *t, struct fk_snapshot *x)
 {
     struct fk_head *heads[] = {s->sealing, s->head};
     for (size_t i = 0; i < FK_COUNTOF(heads); i++)
@@ -30,7 +43,7 @@ static int take_references(struct fk_store *s, struct fk_str tenant, struct fk_s
     if (fk_vec_reserve(&x->blocks, s->blocks.n))
         return -FK_E_NOMEM;
     for (size_t i = 0; i < s->blocks.n; i++)
-        if (fk_str_eq(s->blocks.v[i]->tenant, tenant)) {
+        if (has(t, s->blocks.v[i]->tenant)) {
             fk_ref_take(&s->blocks.v[i]->ref);
             x->blocks.v[x->blocks.n++] = s->blocks.v[i];
             raise(x, s->blocks.v[i]->max_id);
@@ -38,29 +51,30 @@ static int take_references(struct fk_store *s, struct fk_str tenant, struct fk_s
     return 0;
 }
 
-static int take_views(struct fk_head *h, struct fk_str tenant, struct fk_snapshot *x)
+static int take_views(struct fk_head *h, const struct tenants *t, struct fk_snapshot *x)
 {
     fk_mutex_lock(&h->lock);
     int r = fk_vec_reserve(&x->views, h->sets.n);
     for (size_t i = 0; r == 0 && i < h->sets.n; i++)
-        if (h->sets.v[i]->view.tables.n_rows && fk_str_eq(h->sets.v[i]->tenant, tenant))
+        if (h->sets.v[i]->view.tables.n_rows && has(t, h->sets.v[i]->tenant))
             x->views.v[x->views.n++] = h->sets.v[i]->view;
     raise(x, h->max_id);
     fk_mutex_unlock(&h->lock);
     return r;
 }
 
-int fk_store_snapshot(struct fk_store *s, struct fk_str tenant, struct fk_snapshot **ret,
-                      struct fk_err *err)
+int fk_store_snapshot(struct fk_store *s, const struct fk_str *tenants, size_t n,
+                      struct fk_snapshot **ret, struct fk_err *err)
 {
+    const struct tenants t = {tenants, n};
     struct fk_snapshot *x = fk_calloc(1, sizeof(*x));
     if (!x)
         return fk_fail_nomem(err);
     fk_mutex_lock(&s->state_lock);
-    int r = take_references(s, tenant, x);
+    int r = take_references(s, &t, x);
     fk_mutex_unlock(&s->state_lock);
     for (size_t i = 0; r == 0 && i < x->n_heads; i++)
-        r = take_views(x->head[i], tenant, x);
+        r = take_views(x->head[i], &t, x);
     if (r) {
         fk_snapshot_free(x);
         return fk_fail_nomem(err);

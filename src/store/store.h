@@ -91,10 +91,11 @@ void fk_store_stats(struct fk_store *s, struct fk_store_stats *ret);
 
 // ---- reading ----
 
-// What is committed at this moment: an immutable view, kept alive by its references.
+// What is committed at this moment, of these tenants together: an immutable view, kept alive by its
+// references.
 struct fk_snapshot;
-int fk_store_snapshot(struct fk_store *s, struct fk_str tenant, struct fk_snapshot **ret,
-                      struct fk_err *err);
+int fk_store_snapshot(struct fk_store *s, const struct fk_str *tenants, size_t n,
+                      struct fk_snapshot **ret, struct fk_err *err);
 void fk_snapshot_free(struct fk_snapshot *s);
 struct fk_id fk_snapshot_max_id(const struct fk_snapshot *s); // zero when empty
 uint32_t fk_snapshot_blocks(const struct fk_snapshot *s);

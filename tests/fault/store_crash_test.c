@@ -249,7 +249,8 @@ static int look(struct world *w, struct fk_err *err)
     for (uint8_t t = 0; r == 0 && t < FK_COUNTOF(tenants); t++) {
         struct fk_snapshot *s;
         struct looking l = {w, t};
-        r = fk_store_snapshot(w->store, fk_str_of(tenants[t]), &s, err);
+        r = fk_store_snapshot(w->store, &(struct fk_str){tenants[t], strlen(tenants[t])}, 1, &s,
+                              err);
         if (r)
             break;
         r = fk_snapshot_parts(s, INT64_MIN, INT64_MAX, look_at_part, &l, err);

@@ -35,8 +35,8 @@ def own(parameters):
 
 
 def lines(document):
-    yield '| call | what it gives | parameters |'
-    yield '|---|---|---|'
+    yield '| call | scope | what it gives | parameters |'
+    yield '|---|---|---|---|'
     known = {}
     for path, methods in document['paths'].items():
         for method, call in methods.items():
@@ -44,7 +44,8 @@ def lines(document):
             for p in call.get('parameters', []):
                 known.setdefault(p['name'], p['description'])
             text = ' '.join(filter(None, [source] + ['`' + p['name'] + '`' for p in left]))
-            yield f"| `{method.upper()} {path}` | {call['summary']} | {text} |"
+            scope = ' '.join(s for entry in call['security'] for s in entry['token'] or ['any']) or 'none needed'
+            yield f"| `{method.upper()} {path}` | {scope} | {call['summary']} | {text} |"
     yield ''
     yield '| parameter of a source | meaning |'
     yield '|---|---|'

@@ -80,7 +80,8 @@ static struct fk_query *query(struct world *w, const struct fk_source_spec *s)
 {
     struct fk_query *q;
     struct fk_err err = {0};
-    struct fk_query_opts o = {.store = w->store, .tenant = FK_S(FK_TENANT_DEFAULT)};
+    struct fk_query_opts o = {
+        .store = w->store, .tenants = &FK_S(FK_TENANT_DEFAULT), .n_tenants = 1};
     fk_test_ok(fk_query_new(&o, s, &q, &err), &err);
     return q;
 }
@@ -378,7 +379,7 @@ static void test_cancel(void **state)
     struct world *w = *state;
     struct fk_cancel cancel = {0};
     struct fk_query_opts o = {
-        .store = w->store, .tenant = FK_S(FK_TENANT_DEFAULT), .cancel = &cancel};
+        .store = w->store, .tenants = &FK_S(FK_TENANT_DEFAULT), .n_tenants = 1, .cancel = &cancel};
     struct fk_query *q;
     struct fk_series series;
     struct fk_err err = {0};

@@ -124,7 +124,7 @@ static struct fk_query *query(struct world *w, const struct fk_id *id)
     struct fk_err err = {0};
     struct fk_source_spec s = {.id = id, .n_ids = 1, .from_ns = INT64_MIN, .until_ns = INT64_MAX};
     struct fk_query_opts o = {
-        .store = w->store, .tenant = FK_S(FK_TENANT_DEFAULT), .memory = 64 << 20};
+        .store = w->store, .tenants = &FK_S(FK_TENANT_DEFAULT), .n_tenants = 1, .memory = 64 << 20};
     fk_test_ok(fk_query_new(&o, &s, &q, &err), &err);
     return q;
 }

@@ -131,7 +131,7 @@ static void assert_all_there(struct world *w)
     struct fk_snapshot *s;
     struct fk_err err = {0};
     struct reading x = {w, 0};
-    assert_int_equal(fk_store_snapshot(w->store, FK_S(FK_TENANT_DEFAULT), &s, &err), 0);
+    assert_int_equal(fk_store_snapshot(w->store, &FK_S(FK_TENANT_DEFAULT), 1, &s, &err), 0);
     assert_int_equal(fk_snapshot_parts(s, INT64_MIN, INT64_MAX, read_part, &x, &err), 0);
     assert_int_equal(x.seen, w->n);
     fk_snapshot_free(s);
@@ -200,7 +200,7 @@ static void old_snapshots_keep_reading(void **state)
     struct fk_snapshot *s;
     struct fk_err err = {0};
     push(w, "shop", 10);
-    assert_int_equal(fk_store_snapshot(w->store, FK_S(FK_TENANT_DEFAULT), &s, &err), 0);
+    assert_int_equal(fk_store_snapshot(w->store, &FK_S(FK_TENANT_DEFAULT), 1, &s, &err), 0);
     struct fk_id max = fk_snapshot_max_id(s);
     push(w, "shop", 10);
     assert_int_equal(fk_store_seal(w->store, &err), 0);
@@ -551,7 +551,7 @@ static void many_threads_push_read_and_seal(void **state)
     for (int round = 0; round < 30; round++) {
         struct fk_snapshot *s;
         uint64_t rows = 0;
-        assert_int_equal(fk_store_snapshot(w->store, FK_S(FK_TENANT_DEFAULT), &s, &err), 0);
+        assert_int_equal(fk_store_snapshot(w->store, &FK_S(FK_TENANT_DEFAULT), 1, &s, &err), 0);
         int r = fk_snapshot_parts(s, INT64_MIN, INT64_MAX, count_rows, &rows, &err);
         if (r)
             fail_msg("read: %s", err.msg);
@@ -568,7 +568,7 @@ static void many_threads_push_read_and_seal(void **state)
     }
     assert_int_equal(pushed, 240);
     struct fk_snapshot *s;
-    assert_int_equal(fk_store_snapshot(w->store, FK_S(FK_TENANT_DEFAULT), &s, &err), 0);
+    assert_int_equal(fk_store_snapshot(w->store, &FK_S(FK_TENANT_DEFAULT), 1, &s, &err), 0);
     assert_int_equal(fk_snapshot_parts(s, INT64_MIN, INT64_MAX, count_rows, &rows, &err), 0);
     fk_snapshot_free(s);
     assert_int_equal(rows, 240);

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The frame around all pages: navigation that carries the source along, theme, help.
 
-import { useCallback, useState } from 'preact/hooks';
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import { apiUrl, onRefused, useApi } from './base/api';
 import { pageParams, readSource, type Side, type Source } from './base/source';
+import { currentTenant, logOut, tenantHref } from './base/session';
 import { setTheme, themeChoice, useTheme, type ThemeChoice } from './base/theme';
+import type { Session } from './base/types';
 import { href, usePlace, type Page, type Place } from './base/url';
 import { shifted } from './diff/sides';
 import { DiffPage } from './pages/diff';
 import { FlamegraphPage } from './pages/flamegraph';
+import { LoginPage } from './pages/login';
 import { ProfilePage } from './pages/profile';
 import { ProfilesPage } from './pages/profiles';
 import { RejectsPage } from './pages/rejects';
@@ -53,12 +57,32 @@ function ThemeSwitch() {
     return <button type="button" class="icon" data-theme-switch aria-label={`${says}. Change`} title={says} onClick={change}>{icon}</button>;
 }
 
-function Header({ place, onHelp }: { place: Place; onHelp: () => void }) {
+/** Whose profiles these are, where there is a choice. */
+function TenantChoice({ session }: { session: Session }) {
+    const tenant = currentTenant();
+    if (session.auth === 'none') return session.multitenancy ? <a class="quiet" href={tenantHref(null)} title="Choose another tenant">Tenant {tenant}</a> : null;
+    if (session.tenants.length < 2) return null;
+    return (
+        <select aria-label="Tenant" value={tenant ?? ''} onChange={(e) => location.assign(tenantHref(e.currentTarget.value || null))}>
+            <option value="">All tenants</option>
+            {session.tenants.map((t) => <option key={t} value={t}>{t}</option>)}
+        </select>
+    );
+}
+
+interface HeaderProps {
+    place: Place;
+    session?: Session;
+    onHelp: () => void;
+    onLogOut: () => void;
+}
+
+function Header({ place, session, onHelp, onLogOut }: HeaderProps) {
     const source = carried(place);
     return (
         <header class="top">
             <a class="skip" href="#main">Skip to the content</a>
-            <a class="brand" href="./">
+            <a class="brand" href={href('', {})}>
                 <svg width="20" height="20" viewBox="0 0 32 32" aria-hidden="true">
                     <path fill="#d55e00" d="M3 25h26v5H3z" /><path fill="#e69f00" d="M3 18h17v5H3z" /><path fill="#f0c75e" d="M7 11h9v5H7z" /><path fill="#56b4e9" d="M22 18h7v5h-7z" /><path fill="#f7dd9a" d="M10 3h4v6h-4z" />
                 </svg>
@@ -70,6 +94,8 @@ function Header({ place, onHelp }: { place: Place; onHelp: () => void }) {
             <span class="spring" />
             <a class="quiet" href={href('rejects', {})} aria-current={place.page === 'rejects' ? 'page' : undefined} title="What was sent lately and not stored, and why">Rejects</a>
             <a class="quiet" href="./docs/reading-profiles" target="_blank">About reading profiles</a>
+            {session && <TenantChoice session={session} />}
+            {session?.auth === 'token' && <button type="button" class="quiet" title={session.name ? `Logged in with the token “${session.name}”` : undefined} onClick={onLogOut}>Log out</button>}
             <ThemeSwitch />
             <button type="button" class="icon" aria-label="Keys and help" title="Keys and help (?)" onClick={onHelp}>?</button>
         </header>
@@ -90,11 +116,24 @@ function PageView({ place }: { place: Place }) {
 export function App() {
     const place = usePlace();
     const [help, setHelp] = useState(false);
+    const [refused, setRefused] = useState(false);
+    const [round, setRound] = useState(0); // of asking anew after a log-in
+    const session = useApi<Session>(apiUrl('session'), round);
+    useEffect(() => onRefused(() => setRefused(true)), []);
+    const enter = (): void => {
+        setRefused(false);
+        setRound(round + 1);
+    };
+    const leave = (): void => {
+        void logOut().then(() => setRefused(true));
+    };
     useGlobalKeys(useCallback(() => setHelp(true), []));
     return (
         <>
-            <Header place={place} onHelp={() => setHelp(true)} />
-            <main id="main" tabIndex={-1}><PageView key={place.page} place={place} /></main>
+            <Header place={place} session={refused ? undefined : session.data} onHelp={() => setHelp(true)} onLogOut={leave} />
+            <main id="main" tabIndex={-1}>
+                {refused ? <LoginPage session={session.data} onDone={enter} /> : <PageView key={`${round} ${place.page}`} place={place} />}
+            </main>
             <Help open={help} onClose={() => setHelp(false)} />
         </>
     );

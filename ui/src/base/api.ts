@@ -3,10 +3,17 @@
 
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { Problem } from './types';
-import { searchText, withChanges, type Changes } from './url';
+import { carriedTenant, searchText, withChanges, type Changes } from './url';
 
 export function apiUrl(path: string, ...params: Changes[]): string {
-    return './api/v1/' + path + searchText(withChanges(new URLSearchParams(), Object.assign({}, ...params)));
+    return './api/v1/' + path + searchText(withChanges(new URLSearchParams(), Object.assign(carriedTenant(), ...params)));
+}
+
+let refused = (): void => undefined;
+
+/** Is called whenever the server answers that it does not know who asks. One at a time. */
+export function onRefused(fn: () => void): void {
+    refused = fn;
 }
 
 export class ApiError extends Error {
@@ -25,9 +32,9 @@ async function readProblem(response: Response): Promise<Problem> {
     }
 }
 
-async function send(url: string, signal?: AbortSignal): Promise<Response> {
+async function send(url: string, signal?: AbortSignal, init?: RequestInit): Promise<Response> {
     try {
-        return await fetch(url, { signal, headers: { Accept: 'application/json' }, credentials: 'same-origin' });
+        return await fetch(url, { ...init, signal, headers: { Accept: 'application/json' }, credentials: 'same-origin' });
     } catch (e) {
         if (signal?.aborted) throw e;
         throw new ApiError({ title: 'The server does not answer', detail: 'No connection, or it was cut. See whether flamekeep still runs and whether a proxy stands between, then try again.' });
@@ -42,8 +49,9 @@ async function parse<T>(response: Response): Promise<T> {
     }
 }
 
-export async function getJson<T>(url: string, signal?: AbortSignal): Promise<T> {
-    const response = await send(url, signal);
+export async function getJson<T>(url: string, signal?: AbortSignal, init?: RequestInit): Promise<T> {
+    const response = await send(url, signal, init);
+    if (response.status === 401) refused();
     if (!response.ok) throw new ApiError(await readProblem(response));
     return parse<T>(response);
 }
@@ -56,7 +64,7 @@ export interface Answer<T> {
     reload: () => void;
 }
 
-function toProblem(e: unknown): Problem {
+export function toProblem(e: unknown): Problem {
     return e instanceof ApiError ? e.problem : { title: 'The view failed', detail: String(e) };
 }
 

@@ -205,6 +205,14 @@ export interface Timeline {
     completeness?: Completeness;
 }
 
+export interface Session {
+    auth: 'token' | 'none';
+    multitenancy: boolean;
+    name?: string;
+    scopes: string[];
+    tenants: string[];
+}
+
 export interface Rejects {
     total: number;
     reasons: { reason: string; count: number }[];

@@ -34,8 +34,14 @@ export function searchText(params: URLSearchParams): string {
     return text ? '?' + text : '';
 }
 
+/** A page's tenant goes along into all links and questions of it. */
+export function carriedTenant(): Changes {
+    const tenant = typeof location === 'undefined' ? null : new URLSearchParams(location.search).get('tenant');
+    return tenant ? { tenant } : {};
+}
+
 export function href(page: Page, params: URLSearchParams | Changes): string {
-    const p = params instanceof URLSearchParams ? params : withChanges(new URLSearchParams(), params);
+    const p = params instanceof URLSearchParams ? withChanges(params, carriedTenant()) : withChanges(new URLSearchParams(), { ...carriedTenant(), ...params });
     return './' + page + searchText(p);
 }
 
