@@ -92,6 +92,7 @@ struct fk_api {
     struct fk_api_opts opts;
     const struct fk_clock *clock;
     struct fk_http_server *server;
+    struct fk_pool *pool; // of queries; NULL: none
     struct fk_http_route *routes;
     struct route_arg {
         struct fk_api *api;

@@ -375,6 +375,11 @@ void fk_api_set_server(struct fk_api *api, struct fk_http_server *server)
     api->server = server;
 }
 
+void fk_api_set_pool(struct fk_api *api, struct fk_pool *pool)
+{
+    api->pool = pool;
+}
+
 void fk_api_set_local(struct fk_api *api, bool local)
 {
     api->local = local;

@@ -124,7 +124,8 @@ struct fk_query_opts fk_call_query_opts(struct fk_api_call *c, const struct fk_i
                                    .tenants = c->tenants,
                                    .n_tenants = c->n_tenants,
                                    .memory = c->api->opts.limits.query_memory,
-                                   .cancel = c->cancel};
+                                   .cancel = c->cancel,
+                                   .pool = c->api->pool};
     struct fk_query_opts adhoc = stored;
     struct fk_str *v = n ? fk_arena_array(c->arena, c->n_tenants, sizeof(*v)) : NULL;
     if (!v)

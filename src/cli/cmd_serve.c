@@ -171,6 +171,7 @@ static int open_http(struct server *s, struct fk_err *err)
         fk_pool_new(&(struct fk_pool_opts){.workers = workers, .name = "worker"}, &s->pool, err);
     if (r)
         return r;
+    fk_api_set_pool(s->api, s->pool);
     struct fk_http_server_opts ho = {.routes = routes,
                                      .routes_n = n,
                                      .arg = s->api,

@@ -383,3 +383,37 @@ const struct fk_tree_name *fk_tree_node_name(const struct fk_tree *t, uint32_t n
         *ret_name = t->nodes.v[node].name;
     return &t->names.v[t->nodes.v[node].name];
 }
+
+// ---- adding a tree ----
+
+static int add_nodes(struct fk_tree *t, uint32_t column, const struct fk_tree *from,
+                     const uint32_t *name, uint32_t *node, struct fk_err *err)
+{
+    node[0] = 0;
+    for (size_t i = 1; i < from->nodes.n; i++) { // parents have smaller ids
+        const struct fk_tree_node *x = &from->nodes.v[i];
+        int r = fk_tree_child(t, node[x->parent], name[x->name], &node[i], err);
+        if (r)
+            return r;
+    }
+    for (size_t i = 0; i < from->nodes.n; i++)
+        t->self[column].v[node[i]] = fk_wrap_add(t->self[column].v[node[i]], from->self[0].v[i]);
+    t->sum[column] = fk_wrap_add(t->sum[column], from->sum[0]);
+    t->unsymbolized[column] = fk_wrap_add(t->unsymbolized[column], from->unsymbolized[0]);
+    return 0;
+}
+
+int fk_tree_add(struct fk_tree *t, uint32_t column, const struct fk_tree *from, struct fk_err *err)
+{
+    FK_AUTO_FREE uint32_t *name = fk_reallocarray(NULL, from->names.n, sizeof(*name));
+    FK_AUTO_FREE uint32_t *node = fk_reallocarray(NULL, from->nodes.n, sizeof(*node));
+    if (!name || !node)
+        return fk_fail_nomem(err);
+    name[0] = 0;
+    for (size_t i = 1; i < from->names.n; i++) {
+        int r = fk_tree_intern(t, &from->names.v[i], &name[i], err);
+        if (r)
+            return r;
+    }
+    return add_nodes(t, column, from, name, node, err);
+}

@@ -29,6 +29,9 @@ int fk_tree_fold(struct fk_tree *t, uint32_t column, const struct fk_symbols *sy
                  const int64_t *self, bool keep_zero, const struct fk_frame_filter *filter,
                  struct fk_err *err);
 
+// Adds column 0 of another tree; names that both have keep the facts of t's.
+int fk_tree_add(struct fk_tree *t, uint32_t column, const struct fk_tree *from, struct fk_err *err);
+
 // The node that a stack leads to, made when missing, without adding to it: *ret[i] of stack[i].
 // Hidden frames are left out and collapsed ones end the path, as above; focus is not looked at.
 int fk_tree_nodes(struct fk_tree *t, const struct fk_symbols *sym, const uint32_t *stack, size_t n,

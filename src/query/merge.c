@@ -6,13 +6,6 @@
 
 // ---- by function ----
 
-struct tree_job {
-    struct fk_tree *tree;
-    uint32_t column;
-    int64_t *self; // of the part at hand
-    const struct fk_frame_filter *filter;
-};
-
 // Asks the query's name filters about one displayed name.
 static int filter_name(void *arg, struct fk_str name, struct fk_err *err)
 {
@@ -66,7 +59,7 @@ static int keep_site(struct fk_scan *s, int64_t *self, struct fk_err *err)
 
 static int tree_begin(struct fk_scan *s, struct fk_err *err)
 {
-    struct tree_job *j = s->arg;
+    struct fk_tree_job *j = s->arg;
     (void)err;
     j->self = NULL;
     return 0;
@@ -74,7 +67,7 @@ static int tree_begin(struct fk_scan *s, struct fk_err *err)
 
 static int tree_row(struct fk_scan *s, const struct fk_hit *h, struct fk_err *err)
 {
-    struct tree_job *j = s->arg;
+    struct fk_tree_job *j = s->arg;
     int r = need_self(s, &j->self, err);
     if (r)
         return r;
@@ -85,11 +78,11 @@ static int tree_row(struct fk_scan *s, const struct fk_hit *h, struct fk_err *er
 
 static int tree_end(struct fk_scan *s, struct fk_err *err)
 {
-    struct tree_job *j = s->arg;
+    struct fk_tree_job *j = s->arg;
     int r = j->self ? keep_site(s, j->self, err) : 0;
-    return r || !j->self
-               ? r
-               : fk_tree_fold(j->tree, j->column, &s->sym, j->self, false, j->filter, err);
+    return r || !j->self ? r
+                         : fk_tree_fold(j->tree, j->column, &s->sym, j->self, false,
+                                        j->filtered ? &j->filter : NULL, err);
 }
 
 static void note_unsymbolized(struct fk_query *q, const struct fk_tree *t, uint32_t column,
@@ -100,6 +93,19 @@ static void note_unsymbolized(struct fk_query *q, const struct fk_tree *t, uint3
     fk_arena_init(&a, 0);
     if (fk_tree_view(t, &(struct fk_tree_opts){.max_nodes = 1}, &a, &v, err) == 0 && v.sum[column])
         q->unsymbolized_share = (double)v.unsymbolized[column] / (double)v.sum[column];
+}
+
+void fk_tree_scan(struct fk_query *q, struct fk_tree *into, uint32_t column,
+                  struct fk_tree_job *job, struct fk_scan *scan)
+{
+    *job = (struct fk_tree_job){.tree = into, .column = column};
+    job->filtered = fk_query_filter(q, &job->filter) != NULL;
+    *scan = (struct fk_scan){.q = q,
+                             .want_type = true,
+                             .begin = tree_begin,
+                             .row = tree_row,
+                             .end = tree_end,
+                             .arg = job};
 }
 
 int fk_query_tree(struct fk_query *q, struct fk_tree *into, uint32_t column, struct fk_err *err)
@@ -113,16 +119,8 @@ int fk_query_tree(struct fk_query *q, struct fk_tree *into, uint32_t column, str
                       "%.*s counts since its process began: adding several profiles of one process "
                       "counts the same events again",
                       FK_STR_ARG(type.type));
-    struct fk_frame_filter filter;
-    struct tree_job j = {.tree = into, .column = column, .filter = fk_query_filter(q, &filter)};
-    struct fk_scan s = {.q = q,
-                        .want_type = true,
-                        .begin = tree_begin,
-                        .row = tree_row,
-                        .end = tree_end,
-                        .arg = &j};
     q->bytes = 0;
-    r = fk_scan_run(&s, err);
+    r = fk_merge_trees(q, into, column, err);
     if (r == 0)
         note_unsymbolized(q, into, column, err);
     return r;

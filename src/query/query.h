@@ -47,6 +47,7 @@ struct fk_query_opts {
     size_t n_tenants;
     uint64_t memory;                // bytes that the query may take; 0: the default limit
     const struct fk_cancel *cancel; // may be NULL
+    struct fk_pool *pool;           // helps with large merges; may be NULL
 };
 
 struct fk_query;

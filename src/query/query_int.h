@@ -60,6 +60,28 @@ struct fk_scan {
     struct part_spans *spans; // fk_hit_spans, likewise
 };
 int fk_scan_run(struct fk_scan *s, struct fk_err *err);
+// The same in pieces: begin, any parts in their order, end (also after a failure of a part).
+int fk_scan_begin(struct fk_scan *s, struct fk_err *err);
+int fk_scan_part(struct fk_scan *s, const struct fk_part *part, struct fk_err *err);
+void fk_scan_end(struct fk_scan *s);
+// Calls on() for each part that may hold rows of the source.
+int fk_query_parts(struct fk_query *q, int (*on)(void *, const struct fk_part *, struct fk_err *),
+                   void *arg, struct fk_err *err);
+
+// Merges all rows of the source into column `column` of a tree, by several threads where the
+// query has a pool and enough to do; the result is that of one thread.
+int fk_merge_trees(struct fk_query *q, struct fk_tree *into, uint32_t column, struct fk_err *err);
+// The scan that does it for some of the parts, on the thread that calls. Fills *scan; *job must
+// live as long.
+struct fk_tree_job {
+    struct fk_tree *tree;
+    uint32_t column;
+    int64_t *self; // of the part at hand
+    struct fk_frame_filter filter;
+    bool filtered;
+};
+void fk_tree_scan(struct fk_query *q, struct fk_tree *into, uint32_t column,
+                  struct fk_tree_job *job, struct fk_scan *scan);
 // Symbols of the part at hand, loaded on first call; live until its end().
 int fk_scan_symbols(struct fk_scan *s, const struct fk_symbols **ret, struct fk_err *err);
 // Total of one column of a hit: of matching samples when there is a keep_set.

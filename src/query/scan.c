@@ -349,9 +349,8 @@ static int scan_part(struct fk_scan *s, struct fk_err *err)
     return s->end ? s->end(s, err) : 0;
 }
 
-static int on_part(void *arg, const struct fk_part *part, struct fk_err *err)
+int fk_scan_part(struct fk_scan *s, const struct fk_part *part, struct fk_err *err)
 {
-    struct fk_scan *s = arg;
     bool match;
     int r = service_matches(s, part, &match, err);
     s->part_index++;
@@ -369,20 +368,42 @@ static int on_part(void *arg, const struct fk_part *part, struct fk_err *err)
     return r;
 }
 
-int fk_scan_run(struct fk_scan *s, struct fk_err *err)
+int fk_scan_begin(struct fk_scan *s, struct fk_err *err)
 {
-    const struct fk_source_spec *spec = &s->q->spec;
-    int64_t from = spec->n_ids ? INT64_MIN : spec->from_ns,
-            until = spec->n_ids ? INT64_MAX : spec->until_ns;
     s->part_index = UINT32_MAX;
     s->q->rows = s->q->truncated = 0;
     s->page = fk_calloc(1, sizeof(*s->page));
-    if (!s->page)
-        return fk_fail_nomem(err);
-    int r = fk_snapshot_parts(s->q->snapshot, from, until, on_part, s, err);
+    return s->page ? 0 : fk_fail_nomem(err);
+}
+
+void fk_scan_end(struct fk_scan *s)
+{
     fk_page_free(s->page);
     fk_free(s->page);
     fk_samples_free(&s->samples);
+}
+
+int fk_query_parts(struct fk_query *q, int (*on)(void *, const struct fk_part *, struct fk_err *),
+                   void *arg, struct fk_err *err)
+{
+    const struct fk_source_spec *spec = &q->spec;
+    int64_t from = spec->n_ids ? INT64_MIN : spec->from_ns,
+            until = spec->n_ids ? INT64_MAX : spec->until_ns;
+    return fk_snapshot_parts(q->snapshot, from, until, on, arg, err);
+}
+
+static int on_part(void *arg, const struct fk_part *part, struct fk_err *err)
+{
+    return fk_scan_part(arg, part, err);
+}
+
+int fk_scan_run(struct fk_scan *s, struct fk_err *err)
+{
+    int r = fk_scan_begin(s, err);
+    if (r)
+        return r;
+    r = fk_query_parts(s->q, on_part, s, err);
+    fk_scan_end(s);
     return r;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Questions over packs and blocks against a plain array of what was pushed: pages of the list in
 // every order, forward and backward; totals of trees, series and heatmaps; names; bad cursors.
-#include "query/query.h"
+#include "query/query_int.h"
 
 #include "support/profiles.h"
 #include "support/support.h"
@@ -423,6 +423,106 @@ static void one_profile_has_the_rows_that_match(void **state)
     assert_true(found > 20 && rows > found);
 }
 
+// ---- merges by several threads ----
+
+static void same_tree(const struct fk_tree *a, const struct fk_tree *b)
+{
+    struct fk_tree_view va, vb;
+    FK_AUTO_ARENA arena;
+    struct fk_err err = {0};
+    fk_arena_init(&arena, 0);
+    fk_test_ok(fk_tree_view(a, &(struct fk_tree_opts){0}, &arena, &va, &err), &err);
+    fk_test_ok(fk_tree_view(b, &(struct fk_tree_opts){0}, &arena, &vb, &err), &err);
+    assert_int_equal(va.n_nodes, vb.n_nodes);
+    assert_int_equal(va.sum[1], vb.sum[1]);
+    assert_int_equal(va.unsymbolized[1], vb.unsymbolized[1]);
+    for (uint32_t i = 0; i < va.n_nodes; i++) {
+        const struct fk_tree_name *x = &va.name[va.node_name[i]], *y = &vb.name[vb.node_name[i]];
+        assert_int_equal(va.parent[i], vb.parent[i]);
+        assert_int_equal(va.self[1][i], vb.self[1][i]);
+        assert_int_equal(va.total[1][i], vb.total[1][i]);
+        assert_true(fk_str_eq(x->name, y->name) && fk_str_eq(x->file, y->file) &&
+                    fk_str_eq(x->mapping, y->mapping));
+    }
+}
+
+// One tree by one thread and one with a pool: into the second column, as a diff has it.
+static void merge_both_ways(struct world *w, struct fk_pool *pool, const struct fk_source_spec *s)
+{
+    struct fk_completeness seen[2];
+    struct fk_tree *t[2];
+    struct fk_err err = {0};
+    for (int i = 0; i < 2; i++) {
+        struct fk_query *q = query(w, s);
+        q->opts.pool = i ? pool : NULL;
+        t[i] = fk_tree_new(2, 0);
+        assert_non_null(t[i]);
+        fk_test_ok(fk_query_tree(q, t[i], 1, &err), &err);
+        fk_query_completeness(q, &seen[i]);
+        fk_query_free(q);
+    }
+    same_tree(t[0], t[1]);
+    assert_int_equal(seen[0].profiles, seen[1].profiles);
+    assert_int_equal(seen[0].bytes, seen[1].bytes);
+    assert_int_equal(seen[0].truncated, seen[1].truncated);
+    fk_tree_free(t[0]);
+    fk_tree_free(t[1]);
+}
+
+static void several_threads_merge_as_one(void **state)
+{
+    static const char *const selectors[] = {"{}", SERVICE, "{pod=~\"pod-[01]\"}",
+                                            "{service_name!=\"svc-1\",pod!=\"pod-0\"}"};
+    struct world *w = *state;
+    struct fk_str hide = FK_S("/1/"), focus = FK_S("/[2-9]/");
+    struct fk_pool *pool;
+    struct fk_err err = {0};
+    fk_test_ok(fk_pool_new(&(struct fk_pool_opts){.workers = 3}, &pool, &err), &err);
+    for (size_t i = 0; i < 2 * FK_COUNTOF(selectors); i++) {
+        struct fk_source_spec s = {.selector = fk_str_of(selectors[i / 2]),
+                                   .from_ns = BEGIN,
+                                   .until_ns = BEGIN + 1000 * FK_NS_PER_S,
+                                   .type = FK_S("process_cpu:samples:count:cpu:nanoseconds")};
+        if (i % 2) {
+            s.hide = &hide;
+            s.focus = &focus;
+            s.n_hide = s.n_focus = 1;
+        }
+        merge_both_ways(w, pool, &s);
+    }
+    fk_pool_free(pool);
+}
+
+// A pool that takes nothing any more, a caller that has left, too little memory: errors, or alone.
+static void teams_fail_in_order(void **state)
+{
+    struct world *w = *state;
+    struct fk_pool *pool;
+    struct fk_cancel cancel = {0};
+    struct fk_err err = {0};
+    struct fk_source_spec s = {.from_ns = BEGIN,
+                               .until_ns = BEGIN + 1000 * FK_NS_PER_S,
+                               .type = FK_S("process_cpu:samples:count:cpu:nanoseconds")};
+    fk_test_ok(fk_pool_new(&(struct fk_pool_opts){.workers = 3}, &pool, &err), &err);
+    struct fk_tree *t = fk_tree_new(1, 0);
+    struct fk_query *q = query(w, &s);
+    q->opts.pool = pool;
+    q->opts.memory = 20000;
+    int r = fk_query_tree(q, t, 0, &err);
+    assert_true(r == -FK_E_LIMIT || r == -FK_E_NOMEM); // of the tree, or of an arena
+    fk_query_free(q);
+    q = query(w, &s);
+    q->opts.pool = pool;
+    q->opts.cancel = &cancel;
+    fk_cancel_set(&cancel, FK_E_CANCELLED);
+    fk_test_fails(fk_query_tree(q, t, 0, &err), FK_E_CANCELLED);
+    fk_query_free(q);
+    fk_tree_free(t);
+    fk_pool_stop(pool);
+    merge_both_ways(w, pool, &s);
+    fk_pool_free(pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -435,6 +535,8 @@ int main(void)
         cmocka_unit_test(test_typed_sets),
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(one_profile_has_the_rows_that_match),
+        cmocka_unit_test(several_threads_merge_as_one),
+        cmocka_unit_test(teams_fail_in_order),
     };
     return cmocka_run_group_tests_name("query", tests, setup, teardown);
 }
