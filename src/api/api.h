@@ -42,8 +42,8 @@ int fk_api_new(const struct fk_api_opts *o, struct fk_api **ret, struct fk_err *
 void fk_api_free(struct fk_api *api);
 void fk_api_set_server(struct fk_api *api, struct fk_http_server *server);
 void fk_api_set_pool(struct fk_api *api, struct fk_pool *pool); // helps queries; before it serves
-void fk_api_set_local(struct fk_api *api, bool local); // only this machine is listened to
-void fk_api_set_ready(struct fk_api *api, bool ready); // what /ready answers
+void fk_api_set_local(struct fk_api *api, bool local);          // only this machine is listened to
+void fk_api_set_ready(struct fk_api *api, bool ready);          // what /ready answers
 
 // Takes the tokens as they are now, if they changed. Before the server starts, and about once a
 // second from one thread; may wait for another process. A failure leaves those that were known.
