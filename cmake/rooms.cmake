@@ -56,6 +56,6 @@ fk_room(store USES base os codec model match block catalog blob ingest)
 fk_room(scrape USES base os match http formats ingest)
 fk_room(agent USES base os codec model formats elf symbols http rpc ingest)
 fk_room(query USES base os codec model match block store)
-fk_room(api USES base codec model match formats render catalog http rpc symbols ingest store query)
+fk_room(api USES base codec model match formats render catalog http blob rpc symbols ingest store query)
 fk_room(cli USES base os codec model formats render match elf block catalog http blob rpc symbols ingest store
         scrape agent query api)

@@ -6,6 +6,7 @@
 #ifndef FK_API_API_H
 #define FK_API_API_H
 
+#include "blob/blob.h"
 #include "catalog/catalog.h"
 #include "http/http.h"
 #include "query/query.h"
@@ -26,6 +27,7 @@ struct fk_api_opts {
     struct fk_store *store; // borrowed
     struct fk_state
         *state; // borrowed; NULL: there are no settings and tokens (files on the command line)
+    struct fk_blob *files; // borrowed; of ad hoc profiles and symbol files; NULL: none are kept
     struct fk_limits limits;
     const struct fk_clock *clock; // NULL: the real one
     const struct fk_log *log;     // may be NULL

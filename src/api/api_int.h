@@ -256,7 +256,9 @@ fk_api_handler fk_api_ingest, fk_api_otlp, fk_rpc_push, fk_rpc_select_stacktrace
 fk_api_handler fk_api_legacy_render, fk_api_legacy_diff, fk_api_legacy_label_values, fk_api_config,
     fk_api_config_diff, fk_api_config_default, fk_rpc_version, fk_rpc_feature_flags,
     fk_rpc_build_info, fk_rpc_config, fk_rpc_config_diff, fk_rpc_config_default, fk_rpc_vcs,
-    fk_rpc_settings_get, fk_rpc_settings_set, fk_rpc_settings_delete;
+    fk_rpc_settings_get, fk_rpc_settings_set, fk_rpc_settings_delete, fk_rpc_adhoc_upload,
+    fk_rpc_adhoc_get, fk_rpc_adhoc_list, fk_rpc_adhoc_diff, fk_rpc_debug_ask, fk_api_debug_upload,
+    fk_rpc_debug_finished, fk_rpc_debug_list, fk_rpc_debug_delete;
 
 extern const struct fk_http_asset fk_ui_assets[]; // made from ui/dist, sorted by path
 extern const size_t fk_ui_assets_n;

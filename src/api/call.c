@@ -210,6 +210,9 @@ static void set_limits(const struct fk_limits *l, const struct fk_api_endpoint *
     if (e->handle == fk_api_upload) {
         r->body_max = l->upload_body;
         r->body_flag = FK_LIMIT_FLAG(upload_body);
+    } else if (e->handle == fk_api_debug_upload) {
+        r->body_max = l->debuginfo_file;
+        r->body_flag = FK_LIMIT_FLAG(debuginfo_file);
     } else if (e->flags & FK_API_INGEST) {
         r->body_max = l->push_body;
         r->decoded_max = l->push_body + l->push_decoded;

@@ -10,6 +10,8 @@
     NULL, FK_API_RPC | FK_API_RAW | FK_API_LOOP | (scope), .stream = (ops), .answer = "rpc"
 #define VCS    "Nothing: no source code is read", fk_rpc_vcs, FK_API_RPC | FK_API_READ, .answer = "rpc"
 #define LEGACY FK_API_RPC | FK_API_READ, .answer = "object"
+// Files that are kept beside the profiles.
+#define SENT   FK_API_INGEST | FK_API_RPC | FK_API_PUSH | FK_API_ONE_TENANT
 #define CONFIG FK_API_ADMIN | FK_API_NO_TENANT
 #define OTLP   fk_api_otlp, FK_API_INGEST | FK_API_RPC | FK_API_OTLP | FK_API_PUSH, .answer = "rpc"
 
@@ -214,6 +216,24 @@ const struct fk_api_endpoint fk_api_table[] = {
      fk_rpc_config_diff, CONFIG | FK_API_RPC | FK_API_READS, .answer = "rpc"},
     {"POST", "/status.v1.StatusService/GetDefaultConfig", "Flags when none are given",
      fk_rpc_config_default, CONFIG | FK_API_RPC | FK_API_READS, .answer = "rpc"},
+    {"POST", "/adhocprofiles.v1.AdHocProfileService/Upload", "Keeps a file to look at",
+     fk_rpc_adhoc_upload, SENT, .answer = "rpc"},
+    {"POST", "/adhocprofiles.v1.AdHocProfileService/Get", "Such a file as a flame graph",
+     fk_rpc_adhoc_get, QUESTION | FK_API_ONE_TENANT, .answer = "rpc"},
+    {"POST", "/adhocprofiles.v1.AdHocProfileService/List", "Such files, newest first",
+     fk_rpc_adhoc_list, QUESTION | FK_API_ONE_TENANT, .answer = "rpc"},
+    {"POST", "/adhocprofiles.v1.AdHocProfileService/Diff", "Two of them in one flame graph",
+     fk_rpc_adhoc_diff, QUESTION | FK_API_ONE_TENANT, .answer = "rpc"},
+    {"POST", "/debuginfo.v1alpha1.DebuginfoService/ShouldInitiateUpload",
+     "Whether a symbol file is wanted", fk_rpc_debug_ask, SENT, .answer = "rpc"},
+    {"POST", "/debuginfo.v1alpha1.DebuginfoService/Upload/{id}", "Keeps its bytes",
+     fk_api_debug_upload, SENT, .answer = "text"},
+    {"POST", "/debuginfo.v1alpha1.DebuginfoService/UploadFinished", "It is whole",
+     fk_rpc_debug_finished, SENT, .answer = "rpc"},
+    {"POST", "/debuginfo.v1alpha1.DebuginfoService/ListDebuginfo", "Symbol files",
+     fk_rpc_debug_list, QUESTION | FK_API_ONE_TENANT, .answer = "rpc"},
+    {"POST", "/debuginfo.v1alpha1.DebuginfoService/DeleteDebuginfo", "Removes a symbol file",
+     fk_rpc_debug_delete, FK_API_RPC | FK_API_ADMIN | FK_API_ONE_TENANT, .answer = "rpc"},
     {"POST", "/vcs.v1.VCSService/GithubApp", VCS},
     {"POST", "/vcs.v1.VCSService/GithubLogin", VCS},
     {"POST", "/vcs.v1.VCSService/GithubRefresh", VCS},

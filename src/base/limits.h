@@ -26,7 +26,14 @@
       "how far ahead of the clock a pushed profile's time may be")                                 \
     X(decode_memory, "--limit-decode-memory", 1024u << 20, bytes,                                  \
       "memory that decoding one body may take")                                                    \
-    X(query_memory, "--limit-query-memory", 4096ull << 20, bytes, "memory that one query may take")
+    X(query_memory, "--limit-query-memory", 4096ull << 20, bytes,                                  \
+      "memory that one query may take")                                                            \
+    X(adhoc_bytes, "--limit-adhoc", 1024u << 20, bytes,                                            \
+      "ad hoc profiles of one tenant; the oldest go")                                              \
+    X(debuginfo_file, "--limit-debuginfo-file", 1024u << 20, bytes,                                \
+      "one symbol file of a program")                                                              \
+    X(debuginfo_bytes, "--limit-debuginfo", 8192ull << 20, bytes,                                  \
+      "symbol files of one tenant, from which on no more are asked for")
 
 struct fk_limits {
 #define FK_LIMIT_MEMBER(member, flag, value, unit, text) uint64_t member;

@@ -34,6 +34,7 @@ struct server {
     struct fk_log log;
     struct fk_store *store;
     struct fk_state *state;
+    struct fk_blob *files;
     struct fk_api *api;
     struct fk_pool *pool;
     struct fk_http_server *http;
@@ -91,9 +92,13 @@ static int open_store(struct server *s, struct fk_err *err)
                                .seal_age_ns = o->seal_age};
     if (r == 0)
         r = fk_store_open(&so, &s->store, err);
-    char state[FK_PATH_MAX];
+    char state[FK_PATH_MAX], files[FK_PATH_MAX];
     if (r == 0)
         r = fk_path_printf(state, err, "%s/state.db", s->dir);
+    if (r == 0)
+        r = fk_path_printf(files, err, "%s/files", s->dir);
+    if (r == 0)
+        r = fk_blob_open_dir(fk_fs_real(), files, &s->files, err);
     return r ? r : fk_state_open(state, &s->state, err);
 }
 
@@ -207,6 +212,7 @@ static void close_parts(struct server *s)
     fk_pool_free(s->pool);
     fk_api_free(s->api);
     fk_state_close(s->state);
+    fk_blob_close(s->files);
     fk_store_close(s->store);
 }
 
@@ -349,6 +355,7 @@ static int run(void *options, struct fk_opt_list *args)
     if (r == 0)
         r = fk_api_new(&(struct fk_api_opts){.store = s.store,
                                              .state = s.state,
+                                             .files = s.files,
                                              .limits = o->limits,
                                              .log = &s.log,
                                              .originals = originals,

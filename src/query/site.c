@@ -125,7 +125,7 @@ static int number_spans(const struct fk_symbols *sym, struct part_spans *p, stru
 
 static int spans_of_part(struct fk_scan *s, struct fk_err *err)
 {
-    const struct fk_symbols *sym;
+    const struct fk_symbols *sym = NULL;
     int r = s->spans ? 0 : fk_scan_symbols(s, &sym, err);
     if (r || s->spans)
         return r;

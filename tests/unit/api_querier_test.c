@@ -453,7 +453,6 @@ static void queries_can_be_weighed(void **state)
 
 // ---- memory ----
 
-// Each allocation of a call fails in turn: it is answered as always, or as an error.
 static void calls_without_memory_fail_whole(void **state)
 {
     struct world *w = *state;
@@ -472,28 +471,8 @@ static void calls_without_memory_fail_whole(void **state)
         {"SelectHeatmap", "{" SOURCE ",\"step\":15,\"queryType\":2,\"exemplarType\":3}"},
         {"AnalyzeQuery", "{\"query\":\"{}\"}"},
     };
-    for (size_t i = 0; i < FK_COUNTOF(calls); i++) {
-        struct fk_str target = fk_arena_printf(&w->arena, Q "%s", calls[i][0]);
-        bool done = false;
-        for (uint64_t k = 1; !done; k++) {
-            struct fk_api_answer a;
-            fk_mem_fail_after(k, true);
-            fk_api_local(w->api,
-                         &(struct fk_api_ask){.method = "POST",
-                                              .target = target,
-                                              .content_type = FK_S("application/json"),
-                                              .body = fk_str_of(calls[i][1])},
-                         &a);
-            done = fk_mem_failed() == 0;
-            fk_mem_fail_after(0, false);
-            // (Without memory for its path a local call is refused before it is one.)
-            if (done ? a.status != 200 : a.status < 500 && a.body.n)
-                fail_msg("%s: allocation %d: %d %.*s", calls[i][0], (int)k, a.status, (int)a.body.n,
-                         a.body.p);
-            fk_buf_free(&a.body);
-            assert_true(k < 20000);
-        }
-    }
+    for (size_t i = 0; i < FK_COUNTOF(calls); i++)
+        without_memory(w, fk_arena_printf(&w->arena, Q "%s", calls[i][0]).p, calls[i][1]);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)

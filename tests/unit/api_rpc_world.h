@@ -15,6 +15,9 @@ struct world {
     char *tmp;
     struct fk_store *store;
     struct fk_state *state;
+    struct fk_blob *files;
+    struct fk_limits limits;
+    struct fk_test_clock clock; // from 2026 on
     struct fk_api *api;
     struct fk_arena arena; // texts that tests look at
 };
@@ -28,9 +31,13 @@ static inline void open_world(struct world *w)
         &err);
     fk_test_ok(fk_state_open(fk_arena_printf(&w->arena, "%s/state.db", w->tmp).p, &w->state, &err),
                &err);
+    const char *files = fk_arena_printf(&w->arena, "%s/files", w->tmp).p;
+    fk_test_ok(fk_blob_open_dir(fk_fs_real(), files, &w->files, &err), &err);
     struct fk_api_opts o = {.store = w->store,
                             .state = w->state,
-                            .limits = fk_limits_default(),
+                            .files = w->files,
+                            .clock = &w->clock.clock,
+                            .limits = w->limits,
                             .config = {FK_S("data: \"x\"\nworkers: 4\n"), FK_S("data: \"x\"\n"),
                                        FK_S("data: ./data\nworkers: 4\n")}};
     fk_test_ok(fk_api_new(&o, &w->api, &err), &err);
@@ -40,6 +47,7 @@ static inline void close_world(struct world *w)
 {
     fk_api_free(w->api);
     fk_state_close(w->state);
+    fk_blob_close(w->files);
     fk_store_close(w->store);
 }
 
@@ -49,6 +57,8 @@ static inline int world_setup(void **state)
     assert_non_null(w);
     fk_arena_init(&w->arena, 0);
     w->tmp = fk_test_tmpdir();
+    w->limits = fk_limits_default();
+    fk_test_clock_init(&w->clock, 1767225600 * FK_NS_PER_S);
     open_world(w);
     *state = w;
     return 0;
@@ -240,6 +250,30 @@ static inline void refuse(struct world *w, const char *target, const char *json,
     struct fk_str want = fk_arena_printf(&w->arena, "{\"code\":\"%s\",\"message\":", code);
     if (got != status || strncmp(text, want.p, want.n) != 0 || !strstr(text, words))
         fail_msg("%s %s: %d %s", target, json, got, text);
+}
+
+// Each allocation of the call fails in turn: it is answered as always, or as an error.
+static inline void without_memory(struct world *w, const char *target, const char *json)
+{
+    bool done = false;
+    for (uint64_t k = 1; !done; k++) {
+        struct fk_api_answer a;
+        fk_mem_fail_after(k, true);
+        fk_api_local(w->api,
+                     &(struct fk_api_ask){.method = "POST",
+                                          .target = fk_str_of(target),
+                                          .content_type = FK_S("application/json"),
+                                          .body = fk_str_of(json)},
+                     &a);
+        done = fk_mem_failed() == 0;
+        fk_mem_fail_after(0, false);
+        // (Without memory for its path a local call is refused before it is one.)
+        if (done ? a.status != 200 : a.status < 500 && a.body.n)
+            fail_msg("%s: allocation %d: %d %.*s", target, (int)k, a.status, (int)a.body.n,
+                     a.body.p);
+        fk_buf_free(&a.body);
+        assert_true(k < 20000);
+    }
 }
 
 static inline void has(const char *text, const char *what)
