@@ -7,7 +7,7 @@ Input: folded text made here; a service has 500 stacks of 4 to 20 frames, and ea
 Printed: for each call the median and the slowest of FK_TIMES (15), the server's processor time, and for merges the samples merged a
 second beside what a plain scan of memory (8 bytes a sample, memchr) reaches in the same run; at the end the server's own memory.
 """
-import json, os, random, subprocess, sys, tempfile, time
+import json, os, random, socket, struct, subprocess, sys, tempfile, time, urllib.parse
 
 from common import Client, Server, cpu_seconds, resident, share
 
@@ -65,6 +65,30 @@ def measure(server, name, path, query, times, samples=0, scan=0.0):
     print(line)
 
 
+def metric(port, name):
+    text = Client(port).get('/metrics')[1]
+    return float(next(line.split()[1] for line in text.splitlines() if line.startswith(name + ' ')))
+
+
+def cancel(server, path, query, times):
+    """Callers that leave in the midst of the work: how long it goes on."""
+    took = time.monotonic()
+    Client(server.port).request('GET', path, query, None)
+    took = time.monotonic() - took
+    before = metric(server.port, 'flamekeep_cancelled_calls_total')
+    for i in range(times):
+        s = socket.create_connection(('127.0.0.1', server.port))
+        s.sendall(f'GET {path}?{urllib.parse.urlencode(query)} HTTP/1.1\r\nHost: localhost\r\n\r\n'.encode())
+        time.sleep(took * (i + 1) / (times + 2))
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
+        s.close()
+        time.sleep(took)
+    n = metric(server.port, 'flamekeep_cancelled_calls_total') - before
+    print(f"{int(n)} of {times} cancelled while they ran; the longest went on for "
+          f"{metric(server.port, 'flamekeep_cancelled_call_longest_seconds') * 1000:.1f} ms, "
+          f"{int(metric(server.port, 'flamekeep_cancelled_calls_late_total'))} for more than 100 ms")
+
+
 def main(args):
     profiles, times = int(os.environ.get('FK_PROFILES', 4800)), int(os.environ.get('FK_TIMES', 15))
     begin, scan, kind = int(time.time()) - 7200, scan_rate(), 'process_cpu:samples:count::'
@@ -86,6 +110,7 @@ def main(args):
         measure(server, 'series by service', '/api/v1/series', dict(span, step=STEP, group_by='service_name'), times)
         measure(server, 'list, 100 newest', '/api/v1/profiles', dict(span, limit=100), times)
         measure(server, 'list, 100 largest', '/api/v1/profiles', dict(span, limit=100, sort='-value'), times)
+        cancel(server, '/api/v1/flamegraph', span, 20)
         if os.environ.get('FK_WAIT'):
             input(f'port {server.port}, from {begin}, type {kind}; return ends')
         print(f'own memory {resident(server.process.pid):.0f} MiB')

@@ -108,7 +108,9 @@ struct fk_api {
     _Atomic bool ready;
     bool local; // only this machine is listened to; set before the server starts
     _Atomic uint64_t stored_profiles, stored_samples, refused_profiles, dropped_samples,
-        repeated_profiles, query_errors, access_refused[2]; // 401, 403
+        repeated_profiles, query_errors, access_refused[2], cancelled,
+        cancelled_late;                   // refused: 401, 403
+    _Atomic int64_t cancelled_longest_ns; // from a call's cancellation to its end
 };
 
 // Whether a call with these fields may be done (guard.c); FK_E_INVALID names the field.

@@ -8,6 +8,8 @@
 
 #include <stdio.h>
 
+#define LATE_NS (100 * FK_NS_PER_MS) // a cancelled call should end sooner
+
 void fk_call_init(struct fk_api_call *c, struct fk_api *api, const struct fk_api_endpoint *e,
                   struct fk_arena *a)
 {
@@ -172,6 +174,19 @@ struct fk_out fk_call_out(struct fk_api_call *c)
 // What pages of others may not make a browser do; logging in is among it.
 #define WRITES (FK_API_INGEST | FK_API_PUSH | FK_API_ADMIN | FK_API_OPEN)
 
+// A call whose client left, or whose time was over: how long it went on.
+static void note_cancelled(struct fk_api *api, const struct fk_cancel *cancel)
+{
+    int64_t age = fk_cancel_age(cancel), longest = api->cancelled_longest_ns;
+    if (age < 0)
+        return;
+    api->cancelled++;
+    api->cancelled_late += age > LATE_NS;
+    while (age > longest &&
+           !atomic_compare_exchange_weak(&api->cancelled_longest_ns, &longest, age))
+        ;
+}
+
 static void run_route(void *arg, struct fk_http_req *req, struct fk_http_res *res)
 {
     const struct route_arg *a = arg;
@@ -198,6 +213,7 @@ static void run_route(void *arg, struct fk_http_req *req, struct fk_http_res *re
     } else {
         c.http = req;
         fk_call_run(&c);
+        note_cancelled(a->api, c.cancel);
         if (!(a->endpoint->flags & FK_API_RAW) || c.status >= 400)
             answer(&c, res);
     }

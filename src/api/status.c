@@ -133,6 +133,14 @@ static void ingest_metrics(struct fk_api *api, struct fk_buf *b)
            (double)api->repeated_profiles);
     metric(b, "query_errors_total", "counter", "Queries answered with an error.",
            (double)api->query_errors);
+    metric(b, "cancelled_calls_total", "counter",
+           "Calls whose client left or whose time was over while they ran.",
+           (double)api->cancelled);
+    metric(b, "cancelled_calls_late_total", "counter",
+           "Of these, calls that went on for more than 100 ms.", (double)api->cancelled_late);
+    metric(b, "cancelled_call_longest_seconds", "gauge",
+           "The longest time that a call went on after it was cancelled.",
+           (double)api->cancelled_longest_ns / 1e9);
 }
 
 static void route_metrics(struct fk_api *api, struct fk_buf *b)

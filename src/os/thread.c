@@ -2,6 +2,8 @@
 // Threads and locks on pthreads.
 #include "os/thread.h"
 
+#include "os/clock.h"
+
 #include "os/cpu_timer_int.h"
 
 #include <errno.h>
@@ -178,7 +180,15 @@ unsigned fk_cpu_count(void)
 void fk_cancel_set(struct fk_cancel *c, enum fk_error reason)
 {
     int none = 0;
+    int64_t never = 0;
+    atomic_compare_exchange_strong(&c->at_ns, &never, fk_clock_mono(fk_clock_real()));
     atomic_compare_exchange_strong(&c->reason, &none, (int)reason);
+}
+
+int64_t fk_cancel_age(const struct fk_cancel *c)
+{
+    int64_t at = c ? atomic_load(&c->at_ns) : 0;
+    return at ? fk_clock_mono(fk_clock_real()) - at : -1;
 }
 
 int fk_cancel_check(const struct fk_cancel *c, struct fk_err *err)

@@ -104,12 +104,15 @@ static inline bool fk_ref_drop(struct fk_ref *r)
 // Told by one thread, asked by others in the course of long work. A zeroed one is "go on". The
 // first reason stays.
 struct fk_cancel {
-    _Atomic int reason; // enum fk_error, or 0
+    _Atomic int reason;    // enum fk_error, or 0
+    _Atomic int64_t at_ns; // monotonic, of the first reason
 };
 
 // reason: FK_E_CANCELLED (the caller left), FK_E_TIMEOUT or FK_E_STOPPED.
 void fk_cancel_set(struct fk_cancel *c, enum fk_error reason);
 // 0, or the reason as an error. c may be NULL: never cancelled.
 int fk_cancel_check(const struct fk_cancel *c, struct fk_err *err);
+// How long ago it was told, in ns; -1: it was not. c may be NULL.
+int64_t fk_cancel_age(const struct fk_cancel *c);
 
 #endif
