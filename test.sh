@@ -296,10 +296,10 @@ lane_e2e() {
     without_server e2e
 }
 
-# Client, program that it cannot do without, least seconds.
-INTEROP='go:go:33 java:mvn:24 python:python3:12 node:node:12 rust:cargo:12 rust-legacy:cargo:35 curl:curl:1 otel:go:1'
+# Client, program that it cannot do without, least seconds, and where it is a way of another one: its folder, environment.
+INTEROP='go:go:33 java:mvn:24 java-wall:mvn:24:java:EVENT=wall,APP=interop.java-wall java-otlp:mvn:24:java:FORMAT=otlp python:python3:12 node:node:12 rust:cargo:12 rust-legacy:cargo:35 curl:curl:1 otel:go:1'
 lane_interop() {
-    local clients=${FK_INTEROP:-../shared/interop} entry name tool least names=()
+    local clients=${FK_INTEROP:-../shared/interop} entry name tool least folder settings names=()
     server_or_skip interop || return 0
     need libjemalloc-dev libgoogle-perftools-dev google-perftools || say 'interop: the tests of these producers will be skipped'
     run_scripts interop tests/interop
@@ -307,26 +307,21 @@ lane_interop() {
     with_server interop || return 0
     export FK_TIMEOUT=1500 # the first build of the Rust clients takes minutes
     for entry in ${FK_INTEROP_CLIENTS:-$INTEROP}; do
-        IFS=: read -r name tool least <<<"$entry"
-        if [ ! -x "$clients/$name/run.sh" ]; then
-            skipped "interop $name" "no $clients/$name/run.sh"
+        IFS=: read -r name tool least folder settings <<<"$entry"
+        folder=$clients/${folder:-$name}
+        if [ ! -x "$folder/run.sh" ]; then
+            skipped "interop $name" "no $folder/run.sh"
         elif ! have "$tool"; then
             skipped "interop $name" "no $tool on this machine"
         else
             names+=("$name")
             [ "${FK_INTEROP_SECONDS:-0}" -le "$least" ] || least=$FK_INTEROP_SECONDS
             while [ "$(jobs -rp | wc -l)" -gt "$JOBS" ]; do wait -n 2>/dev/null; done # the server is one of them
-            run_one interop "$name" "$clients/$name/run.sh" "$URL" "$least" &
+            # shellcheck disable=SC2086 # settings are words
+            run_one interop "$name" env ${settings//,/ } "$folder/run.sh" "$URL" "$least" &
         fi
     done
     for entry in $(jobs -rp); do [ "$entry" = "$SERVER" ] || wait "$entry"; done
-    if grep -qs '^000 h2c' build/logs/interop/curl.log; then # its last call; it gives up there
-        skipped 'interop curl h2c' 'the server speaks no HTTP/2 yet'
-        echo 0 >build/logs/interop/curl.rc
-    fi
-    if grep -qs '^grpc ' build/logs/interop/otel.log; then # the collector's fourth way of sending
-        skipped 'interop otel gRPC' 'the server speaks no HTTP/2 yet'
-    fi
     for name in "${names[@]}"; do
         tally interop "$name"
         run_one interop "$name-kept" python3 tests/interop/kept.py "$URL" "$name" "build/logs/interop/$name.log"
