@@ -252,7 +252,7 @@ static int describe(struct fk_api_call *c, const struct object *o, struct rpc_de
 {
     struct rpc_debug_file *file = fk_arena_zalloc(c->arena, sizeof(*file));
     char key[FK_BLOB_KEY_MAX + 1];
-    struct fk_str text;
+    struct fk_str text = {NULL, 0};
     if (!file)
         return fk_fail_nomem(err);
     int r = part_key(c, o, "begun", key, err);

@@ -254,7 +254,7 @@ int fk_rpc_select_profile(struct fk_api_call *c, struct fk_err *err)
 static int fold_side(struct fk_api_call *c, const struct rpc_select *in, int side,
                      struct fk_tree *t, struct fk_err *err)
 {
-    struct fk_query *q;
+    struct fk_query *q = NULL;
     int r = in ? query_of(c, in, side, &q, err)
                : fk_fail_param(err, side ? "right" : "left", "%s is missing: what is compared",
                                side ? "right" : "left");

@@ -38,7 +38,7 @@ int fk_rpc_envelope(const struct fk_rpc *rpc, struct fk_str *in, const struct fk
                     struct fk_arena *a, struct fk_str *ret, struct fk_err *err)
 {
     const uint8_t *p = (const uint8_t *)in->p;
-    bool gzip;
+    bool gzip = false;
     if (in->n < FK_RPC_HEAD)
         return 0;
     uint32_t n = (uint32_t)p[1] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 8 | p[4];

@@ -116,7 +116,7 @@ static inline void sample_in(struct fk_builder *b, struct fk_str line)
 {
     struct fk_dict *d = fk_builder_dict(b);
     struct fk_attr attr[4];
-    struct fk_str part, stack, number;
+    struct fk_str part, stack, number = FK_S("");
     struct fk_err err = {0};
     uint32_t n = 0, set;
     int64_t value;
