@@ -169,6 +169,7 @@ lane_fault() {
     [ -n "$(programs tests/fault)$(scripts tests/fault)" ] || return 0
     need_c && compile release || { failed 'fault: build (build/logs/build-release.log)'; return; }
     [ -z "$(programs tests/fault)" ] || run_programs fault build/release $(programs tests/fault)
+    need openssl || say 'fault: the test of TLS will be skipped'
     run_scripts fault tests/fault
 }
 
@@ -302,6 +303,7 @@ lane_interop() {
     local clients=${FK_INTEROP:-../shared/interop} entry name tool least folder settings names=()
     server_or_skip interop || return 0
     need libjemalloc-dev libgoogle-perftools-dev google-perftools || say 'interop: the tests of these producers will be skipped'
+    need nghttp2-client python3-h2 curl || say 'interop: the tests of these clients will be skipped'
     run_scripts interop tests/interop
     [ -d "$clients" ] || { skipped interop "no folder of clients ($clients; set FK_INTEROP)" 8; return; }
     with_server interop || return 0

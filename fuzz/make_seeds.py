@@ -72,6 +72,7 @@ def made():
     yield 'fuzz_inflate', deflated + [deflated[0] + deflated[0] + b'junk']
     yield from made_text()
     yield from made_http()
+    yield from made_http2()
     yield from made_files()
     yield from made_otlp()
     yield 'fuzz_jfr', made_jfr()
@@ -281,6 +282,40 @@ def made_http():
         form + b'filename=b\r\n\r\n--X\r\nA: b\r\n\r\n--Y\r\n--X--', b'multipart/x;boundary=a\nb']
     yield 'fuzz_url', [b'a=1&b=x%20y+z&a=2&c&=d', b'text/html, */*;q=0.1', b'gzip;q=0.5, *;q=0',
                        b'multipart/form-data; boundary="a\\"b"', b'http://[::1]:80/a?b#c', b'W/"x", "y"']
+
+
+def h2_frame(kind, flags, stream, payload=b''):
+    return struct.pack('>I', len(payload))[1:] + bytes([kind, flags]) + struct.pack('>I', stream) + payload
+
+
+def h2_fields(*pairs):
+    """Literal fields, neither indexed nor Huffman coded."""
+    return b''.join(b'\0' + bytes([len(n)]) + n + bytes([len(v)]) + v for n, v in pairs)
+
+
+def made_http2():
+    def head(method, path, *more):
+        return h2_fields((b':method', method), (b':path', path), (b':scheme', b'http'), (b':authority', b'x'), *more)
+    post = h2_frame(1, 4, 1, head(b'POST', b'/sink', (b'content-length', b'5')))
+    cut = head(b'GET', b'/a', (b'cookie', b'a=1'), (b'cookie', b'b=2'))
+    inputs = [
+        h2_frame(1, 5, 1, head(b'GET', b'//a?b')) + h2_frame(1, 5, 3, b'\x82\x84\x86\x41\x8a\xa0\xe4\x1d\x13\x9d\x09\xb8\xf0\x1e\x07'),
+        post + h2_frame(0, 0, 1, b'he') + h2_frame(0, 9, 1, b'\x02llo\0\0'),
+        post + h2_frame(0, 1, 1, b'too much'), post + h2_frame(3, 0, 1, b'\0\0\0\x08'),
+        h2_frame(1, 4, 1, head(b'POST', b'/run', (b'expect', b'100-continue'))) + h2_frame(0, 0, 1, b'abc') +
+        h2_frame(1, 5, 1, h2_fields((b'x-t', b'y'))),
+        h2_frame(1, 4, 1, head(b'POST', b'/sink', (b'pause', b'1'))) + h2_frame(0, 0, 1, bytes(300)) + h2_frame(0, 1, 1),
+        h2_frame(1, 4, 1, head(b'POST', b'/sink', (b'refuse', b'1'))) + h2_frame(0, 1, 1, bytes(30)),
+        h2_frame(1, 4, 1, head(b'POST', b'/sink', (b'deadline', b'1'))) + h2_frame(0, 1, 1, bytes(30)),
+        h2_frame(1, 1, 1, cut[:9]) + h2_frame(9, 0, 1, cut[9:20]) + h2_frame(9, 4, 1, cut[20:]),
+        h2_frame(1, 5, 1, head(b'GET', b'/a', (b'Upper', b'1'))) + h2_frame(1, 5, 3, head(b'GET', b'/a', (b'a', b'\x01'))),
+        h2_frame(1, 5, 1, head(b'BREW', b'/a')) + h2_frame(1, 5, 3, head(b'CONNECT', b'*')),
+        h2_frame(4, 0, 0, b'\0\4\0\0\0\0') + h2_frame(1, 5, 1, head(b'GET', b'/a')) + h2_frame(8, 0, 1, b'\0\0\0\1'),
+        h2_frame(6, 0, 0, b'12345678') + h2_frame(6, 1, 0, b'drained\0') + h2_frame(2, 0, 1, b'\0\0\0\3\1') +
+        h2_frame(7, 0, 0, bytes(8)) + h2_frame(0xee, 0, 0, b'x')]
+    yield 'fuzz_http2', [bytes([0, 1]) + i for i in inputs] + [bytes([3, 3]) + i for i in inputs[:4]] + [
+        b'\x05\0PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n' + h2_frame(4, 0, 0) + inputs[0], b'\0\0PRI * HTTP/2.0\r\n\r\nSM\r\n\rX',
+        b'\x02\0POST /run HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab', b'\0\2GET /a HTTP/1.1\r\nHost: x\r\n\r\nPRI']
 
 
 def elf():

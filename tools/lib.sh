@@ -49,7 +49,7 @@ apt_get() { as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock:
 
 # What the server is built with and from. Debian 13 has llhttp as a library, Debian 12 its sources beside Node.
 BUILD_PACKAGES=(gcc libc6-dev cmake ninja-build pkgconf\|pkg-config libxxhash-dev libdeflate-dev zlib1g-dev libzstd-dev
-    libpcre2-dev libsqlite3-dev libnghttp2-dev libllhttp-dev\|node-llhttp protobuf-compiler python3)
+    libpcre2-dev libsqlite3-dev libnghttp2-dev libssl-dev libllhttp-dev\|node-llhttp protobuf-compiler python3)
 
 node_is_new_enough() {
     have node && have npm && [ "$(node -p 'process.versions.node.split(".")[0]' 2>/dev/null || echo 0)" -ge 18 ]

@@ -161,10 +161,15 @@ static void route_metrics(struct fk_api *api, struct fk_buf *b)
     }
 }
 
-static void http2_metrics(struct fk_api *api, struct fk_buf *b)
+static void connection_metrics(struct fk_api *api, struct fk_buf *b)
 {
     struct fk_http_stats s;
     fk_http_server_stats(api->server, &s);
+    metric(b, "tls_connections_total", "counter", "TLS connections.", (double)s.tls_connections);
+    metric(b, "tls_failures_total", "counter", "TLS handshakes that failed or took too long.",
+           (double)s.tls_failed);
+    metric(b, "tls_clear_total", "counter", "Of these, clients that spoke HTTP without TLS.",
+           (double)s.tls_clear);
     metric(b, "http2_connections_total", "counter", "Connections that spoke HTTP/2.",
            (double)s.h2_connections);
     metric(b, "http2_streams_total", "counter", "Requests over HTTP/2.", (double)s.h2_streams);
@@ -205,7 +210,7 @@ int fk_api_metrics(struct fk_api_call *c, struct fk_err *err)
     fk_access_metrics(c->api, &c->body);
     if (c->api->server) {
         route_metrics(c->api, &c->body);
-        http2_metrics(c->api, &c->body);
+        connection_metrics(c->api, &c->body);
     }
     process_metrics(&c->body);
     return fk_buf_check(&c->body, "metrics", err);

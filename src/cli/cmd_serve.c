@@ -5,7 +5,8 @@
 
 struct options {
     struct fk_str data;
-    struct fk_opt_list listen, listen_otlp, host;
+    struct fk_opt_list listen, listen_otlp, listen_plain, host;
+    struct fk_str tls_cert, tls_key, tls_client_ca;
     uint64_t min_free, retention_bytes, seal_bytes, workers;
     uint64_t originals_bytes;
     int64_t retention_age, seal_age, originals_age;
@@ -41,7 +42,8 @@ struct server {
     struct fk_self *self; // NULL: not asked for, or forbidden
     char dir[FK_PATH_MAX], spool[FK_PATH_MAX];
     char address[FK_ADDR_CHARS];
-    bool open; // other machines reach it
+    char *tls_files[3]; // owned; certificate, key, authorities of clients
+    bool open;          // other machines reach it
 };
 
 static int read_originals(struct options *o, enum fk_originals *ret, struct fk_err *err)
@@ -165,6 +167,34 @@ static int listen_otlp(struct server *s, struct fk_err *err)
     return r;
 }
 
+static int read_tls(struct server *s, struct fk_http_tls *ret, struct fk_err *err)
+{
+    const struct options *o = s->o;
+    const struct fk_str names[] = {o->tls_cert, o->tls_key, o->tls_client_ca};
+    if (!o->tls_cert.n && (o->tls_key.n || o->tls_client_ca.n))
+        return fk_fail_param(err, "--tls-cert", "%s needs --tls-cert, the server's certificate",
+                             o->tls_key.n ? "--tls-key" : "--tls-client-ca");
+    for (size_t i = 0; i < FK_COUNTOF(names); i++)
+        if (names[i].n && !(s->tls_files[i] = fk_strndup(names[i].p, names[i].n)))
+            return fk_fail_nomem(err);
+    *ret = (struct fk_http_tls){s->tls_files[0], s->tls_files[1], s->tls_files[2]};
+    return 0;
+}
+
+static int listen_plain(struct server *s, struct fk_err *err)
+{
+    const struct fk_opt_list *l = &s->o->listen_plain;
+    struct fk_addr address, bound;
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < l->n; i++) {
+        r = fk_addr_parse(l->v[i], 4040, &address, err);
+        if (r == 0)
+            r = fk_http_server_listen_plain(s->http, &address, &bound, err);
+        s->open |= r == 0 && !fk_addr_is_loopback(&bound);
+    }
+    return r;
+}
+
 static int open_http(struct server *s, struct fk_err *err)
 {
     const struct options *o = s->o;
@@ -185,7 +215,7 @@ static int open_http(struct server *s, struct fk_err *err)
                                      .limits = s->o->http,
                                      .spool_folder = s->spool,
                                      .error = fk_api_http_error};
-    if ((r = fk_http_server_new(&ho, &s->http, err)))
+    if ((r = read_tls(s, &ho.tls, err)) || (r = fk_http_server_new(&ho, &s->http, err)))
         return r;
     if (o->listen.n == 0)
         r = listen_by_default(s, err);
@@ -193,6 +223,8 @@ static int open_http(struct server *s, struct fk_err *err)
         r = listen_on(s, o->listen.v[i], err);
     if (r == 0)
         r = listen_otlp(s, err);
+    if (r == 0)
+        r = listen_plain(s, err);
     fk_api_set_local(s->api, !s->open);
     if (r == 0)
         r = fk_http_server_start(s->http, err);
@@ -209,19 +241,14 @@ static void close_parts(struct server *s)
     if (s->http)
         fk_http_server_drain(s->http, 10 * FK_NS_PER_S);
     fk_http_server_free(s->http);
+    for (size_t i = 0; i < FK_COUNTOF(s->tls_files); i++)
+        fk_free(s->tls_files[i]);
     fk_pool_free(s->pool);
     fk_api_free(s->api);
     fk_state_close(s->state);
     fk_blob_close(s->files);
     fk_store_close(s->store);
 }
-
-// ---- signals ----
-
-struct stopping {
-    struct fk_loop *loop;
-    const struct fk_log *log;
-};
 
 // ---- access ----
 
@@ -253,19 +280,41 @@ static void on_refresh(void *arg)
                 err.msg);
 }
 
+// ---- signals ----
+
+struct stopping {
+    struct fk_loop *loop;
+    const struct fk_log *log;
+    struct fk_http_server *tls; // whose certificate is read again on SIGHUP; NULL: it has none
+};
+
+static void reload(struct stopping *x)
+{
+    struct fk_err err = {0};
+    if (fk_http_server_reload_tls(x->tls, &err))
+        fk_logf(x->log, FK_LOG_ERROR, "serve", "the certificate stays as it was: %s", err.msg);
+    else
+        fk_logf(x->log, FK_LOG_INFO, "serve", "new connections get the certificate as it is now");
+}
+
 static void on_signal(void *arg, int signo)
 {
     struct stopping *x = arg;
+    if (x->tls && fk_signal_is_hup(signo)) {
+        reload(x);
+        return;
+    }
     fk_logf(x->log, FK_LOG_INFO, "serve", "stopping on signal %d: finishing what is in flight",
             signo);
     fk_loop_stop(x->loop);
 }
 
-// Until SIGTERM or SIGINT.
+// Until SIGTERM or SIGINT; without a certificate SIGHUP ends it as well.
 static int run_until_stopped(struct server *s, struct fk_err *err)
 {
     struct fk_signals signals;
-    struct stopping x = {.log = &s->log};
+    bool tls = s->o->tls_cert.n > 0;
+    struct stopping x = {.log = &s->log, .tls = tls ? s->http : NULL};
     struct refreshing tokens = {.s = s, .timer.on = on_refresh};
     int r = fk_loop_new(fk_clock_real(), &x.loop, err);
     if (r)
@@ -274,8 +323,8 @@ static int run_until_stopped(struct server *s, struct fk_err *err)
     tokens.loop = x.loop;
     r = fk_timer_set(x.loop, &tokens.timer, fk_loop_now(x.loop) + REFRESH_NS, err);
     if (r == 0 && (r = fk_signals_open(&signals, x.loop, on_signal, &x, err)) == 0) {
-        fprintf(stderr, "flamekeep %s listens on http://%s, data in %s\n", FK_VERSION, s->address,
-                s->dir);
+        fprintf(stderr, "flamekeep %s listens on http%s://%s, data in %s\n", FK_VERSION,
+                tls ? "s" : "", s->address, s->dir);
         r = fk_loop_run(x.loop, err);
         fk_signals_close(&signals);
     }
@@ -399,6 +448,14 @@ static const struct fk_option rows[] = {
      "127.0.0.1:4040"},
     {"--listen-otlp", "ADDRESS", FK_OPT_STRS, offsetof(struct options, listen_otlp),
      "more addresses, for senders of OpenTelemetry; none: no such port", "ports 4317 and 4318"},
+    {"--listen-plain", "ADDRESS", FK_OPT_STRS, offsetof(struct options, listen_plain),
+     "address without TLS, beside those with it", NULL},
+    {"--tls-cert", "FILE", FK_OPT_STR, offsetof(struct options, tls_cert),
+     "certificate (PEM, its chain behind it): all addresses speak TLS; read again on SIGHUP", NULL},
+    {"--tls-key", "FILE", FK_OPT_STR, offsetof(struct options, tls_key), "its private key",
+     "in the file of --tls-cert"},
+    {"--tls-client-ca", "FILE", FK_OPT_STR, offsetof(struct options, tls_client_ca),
+     "clients need a certificate signed by one of these", NULL},
     {"--host", "NAME", FK_OPT_STRS, offsetof(struct options, host),
      "name under which browsers reach the server, as behind a proxy", NULL},
     {"--auth", "WHICH", FK_OPT_STR, offsetof(struct options, auth),

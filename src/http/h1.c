@@ -115,6 +115,8 @@ static void say_continue(struct h1 *c)
 static void begin_request(struct h1 *c)
 {
     c->ex = fk_http_ex_new(c->conn->loop, &link_ops, c, &c->conn->peer);
+    if (c->ex)
+        c->ex->req.tls = c->conn->wire.ssl != NULL;
     c->scan = (struct fk_http_scan){0};
     c->paused = c->keep = c->answered = false;
     c->conn->requests++;

@@ -45,7 +45,6 @@ int fk_http_h2_setup(struct fk_http_server *s, struct fk_err *err)
     fk_h2_out_callbacks(s->h2_callbacks);
     nghttp2_option *o = s->h2_options;
     nghttp2_option_set_no_auto_window_update(o, 1);
-    nghttp2_option_set_no_closed_streams(o, 1); // only priorities would ask for them
     nghttp2_option_set_max_outbound_ack(o, 1000);
     // Ours (--http2-resets) comes first and says why.
     nghttp2_option_set_stream_reset_rate_limit(o, 2 * l->h2_resets + 1000, l->h2_resets);
@@ -112,7 +111,7 @@ static void enter(struct fk_h2 *h2, enum fk_h2_end end)
 }
 
 // --- too much of something ---
-static void terminate(struct fk_h2 *h2, uint32_t code)
+void fk_h2_terminate(struct fk_h2 *h2, uint32_t code)
 {
     h2->terminated = true;
     if (nghttp2_session_terminate_session(h2->session, code))
@@ -124,7 +123,7 @@ static void calm(struct fk_h2 *h2)
     if (h2->terminated)
         return;
     atomic_fetch_add_explicit(&h2->conn->loop->server->h2_floods, 1, memory_order_relaxed);
-    terminate(h2, NGHTTP2_ENHANCE_YOUR_CALM);
+    fk_h2_terminate(h2, NGHTTP2_ENHANCE_YOUR_CALM);
 }
 
 static void new_span(struct fk_h2 *h2)
@@ -170,7 +169,7 @@ static void input(struct fk_h2 *h2, const uint8_t *p, size_t n)
     else if (rc == NGHTTP2_ERR_FLOODED || rc == NGHTTP2_ERR_TOO_MANY_CONTINUATIONS)
         calm(h2);
     else
-        terminate(h2, NGHTTP2_PROTOCOL_ERROR);
+        fk_h2_terminate(h2, NGHTTP2_PROTOCOL_ERROR);
 }
 
 static void read_in(struct fk_h2 *h2)
@@ -315,11 +314,11 @@ static void h2_timer(struct fk_http_conn *conn)
         rate_over(h2);
     else if (h2->head_since || !h2->settled) {
         atomic_fetch_add_explicit(&conn->loop->server->timeouts, 1, memory_order_relaxed);
-        terminate(h2, NGHTTP2_ENHANCE_YOUR_CALM);
+        fk_h2_terminate(h2, NGHTTP2_ENHANCE_YOUR_CALM);
         h2->head_since = 0;
         h2->since = now;
     } else {
-        terminate(h2, NGHTTP2_NO_ERROR); // idle
+        fk_h2_terminate(h2, NGHTTP2_NO_ERROR); // idle
         h2->since = now;
     }
     fk_h2_settle(h2);

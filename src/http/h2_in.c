@@ -33,6 +33,7 @@ static struct fk_h2_stream *open_stream(struct fk_h2 *h2, int32_t id)
         fk_free(s);
         return NULL;
     }
+    s->ex->req.tls = h2->conn->wire.ssl != NULL;
     s->next = h2->streams;
     if (s->next)
         s->next->prev = s;
@@ -296,6 +297,21 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *
     return 0;
 }
 
+// A stream that was passed over can no longer be opened (RFC 9113 §5.1.1); nghttp2 takes it for one
+// that is closed. Ids that lie further back than 64 streams are left to it.
+static void check_id(struct fk_h2 *h2, int32_t id)
+{
+    int32_t ahead = (id - h2->newest) / 2;
+    if (id % 2 == 0)
+        return; // nghttp2's to refuse
+    if (id > h2->newest) {
+        h2->opened = (ahead < 64 ? h2->opened << ahead : 0) | 1;
+        h2->newest = id;
+    } else if (ahead > -64 && !(h2->opened >> -ahead & 1)) {
+        fk_h2_terminate(h2, NGHTTP2_PROTOCOL_ERROR);
+    }
+}
+
 // Frames that bring neither a request nor a part of one are counted, whether nghttp2 knows them or
 // not; those that do pay for some.
 static int on_begin_frame(nghttp2_session *session, const nghttp2_frame_hd *hd, void *user)
@@ -303,6 +319,8 @@ static int on_begin_frame(nghttp2_session *session, const nghttp2_frame_hd *hd, 
     (void)session;
     struct fk_h2 *h2 = user;
     bool last = hd->type == NGHTTP2_DATA && (hd->flags & NGHTTP2_FLAG_END_STREAM);
+    if (hd->type == NGHTTP2_HEADERS)
+        check_id(h2, hd->stream_id);
     if (hd->type != NGHTTP2_HEADERS && hd->type != NGHTTP2_CONTINUATION && !last)
         fk_h2_noise(h2, 1);
     return 0;

@@ -80,6 +80,8 @@ struct fk_h2 {
     bool settled;       // the client's SETTINGS came
     bool blocked;       // the socket takes no more for now
     bool terminated;    // over a fault: what still comes is not parsed
+    int32_t newest;     // stream that the client has opened
+    uint64_t opened;    // bit k: so was the one k before it, as ids go
     int64_t since;      // without streams, or `end` was entered
     int64_t head_since; // a header block has begun; 0: none
     int64_t rate_since; // the socket takes nothing or little
@@ -108,6 +110,7 @@ void fk_h2_touch(struct fk_h2_stream *s);
 // Counts what a client does too often; closes the connection over it (ENHANCE_YOUR_CALM).
 void fk_h2_noise(struct fk_h2 *h2, int by);
 void fk_h2_reset_seen(struct fk_h2 *h2);
+void fk_h2_terminate(struct fk_h2 *h2, uint32_t code);
 
 // ---- requests ----
 int fk_h2_in_callbacks(nghttp2_session_callbacks *cb); // registers those of h2_in.c

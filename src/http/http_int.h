@@ -39,6 +39,14 @@ void fk_http_segs_sent(struct fk_http_segs *s, size_t n); // drops the first n b
 // ---- the wire: a socket, clear or under TLS. Results are enum fk_io, as of fk_net_read ----
 struct fk_http_wire {
     struct fk_loop_fd io;
+    struct ssl_st *ssl; // NULL: clear
+    bool ready;         // the handshake is over
+    bool ended;         // the other side has ended its direction of the socket
+    bool shut;          // we have said that we end ours
+    bool broken;        // nothing more can be said
+    bool crossed;       // reading waits for room to write
+    bool stuck;         // writing waits for something to read
+    char first;         // byte that came
 };
 
 int fk_http_wire_read(struct fk_http_wire *w, void *to, size_t n, size_t *ret_n,
@@ -49,6 +57,10 @@ int fk_http_wire_write(struct fk_http_wire *w, const void *p, size_t n, size_t *
 int fk_http_wire_send(struct fk_http_wire *w, struct fk_http_segs *s, uint64_t *ret_sent,
                       struct fk_err *err);
 void fk_http_wire_end_writes(struct fk_http_wire *w);
+void fk_http_wire_close(struct fk_http_wire *w);
+// What the socket is to be waited for, and what its readiness means, as TLS may cross the two.
+uint32_t fk_http_wire_want(const struct fk_http_wire *w, uint32_t want);
+uint32_t fk_http_wire_ready(const struct fk_http_wire *w, uint32_t ready);
 
 // ---- answer ----
 // BY_STREAM: until the stream ends, which is HTTP/2's way.
@@ -241,6 +253,12 @@ int fk_http_body_next(struct fk_http_body *b, const uint8_t *p, size_t n, size_t
 struct fk_http_listener {
     struct fk_loop_fd io;
     struct fk_http_loop *loop;
+    bool tls;
+};
+
+struct fk_http_socket { // that listens
+    int fd;
+    bool tls;
 };
 
 struct fk_http_conn;
@@ -270,11 +288,15 @@ struct fk_http_server {
     struct fk_http_router router;
     struct fk_http_loop *loops;
     unsigned loops_n, started;
-    FK_VEC(int) fds;            // listening
+    FK_VEC(struct fk_http_socket) sockets;
     _Atomic unsigned listening; // loops that still accept, while it drains
     _Atomic int64_t grace_ns;
     _Atomic uint64_t open, accepted, refused, active, broken, timeouts, memory, spool;
     _Atomic uint64_t h2_connections, h2_streams, h2_resets, h2_floods;
+    _Atomic uint64_t tls_connections, tls_failed, tls_clear;
+    struct fk_mutex tls_lock;
+    struct ssl_ctx_st *tls; // of new connections, under tls_lock; NULL: no TLS
+    struct bio_method_st *tls_bio;
     struct nghttp2_session_callbacks *h2_callbacks; // of all HTTP/2 connections
     struct nghttp2_option *h2_options;
     struct fk_http_counters *counters; // routes_n + 1
@@ -321,7 +343,7 @@ int fk_http_h2_setup(struct fk_http_server *s, struct fk_err *err);
 void fk_http_h2_teardown(struct fk_http_server *s);
 
 // Takes fd over. Without memory it is closed.
-void fk_http_conn_open(struct fk_http_loop *l, int fd, const struct fk_addr *peer);
+void fk_http_conn_open(struct fk_http_loop *l, int fd, const struct fk_addr *peer, bool tls);
 // Waits for bits of enum fk_ready, at most until at_ns; destroys it if that fails.
 void fk_http_conn_wait(struct fk_http_conn *c, int64_t at_ns, uint32_t want);
 void fk_http_conn_destroy(struct fk_http_conn *c);

@@ -38,7 +38,8 @@ struct fk_http_req {
     uint64_t wire_body; // bytes of the body as it arrived
     const struct fk_http_route *route; // NULL while it is not known
     struct fk_addr peer;
-    int version;      // 10, 11, 20
+    int version; // 10, 11, 20
+    bool tls;
     int64_t start_ns; // wall clock at the first byte
     struct fk_arena
         *arena; // for the handler too; limit --http-request-memory; one thread at a time

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The server: its loops and their threads, listeners shared by all loops, the graceful end.
-#include "http/http_int.h"
+#include "http/tls_int.h"
 
 #include "os/clock.h"
-
-#include <stdio.h>
 
 static int make_loop(struct fk_http_server *s, struct fk_http_loop *l, struct fk_err *err);
 
@@ -43,8 +41,13 @@ int fk_http_server_new(const struct fk_http_server_opts *opts, struct fk_http_se
     s->opts.clock = opts->clock ? opts->clock : fk_clock_real();
     unsigned loops = opts->loops ? opts->loops : 1;
     rc = fk_http_router_init(&s->router, opts->routes, opts->routes_n, err);
+    fk_mutex_init(&s->tls_lock, FK_HTTP_RANK);
     if (!rc)
         rc = fk_http_h2_setup(s, err);
+    if (!rc && opts->tls.cert)
+        rc = fk_tls_setup(&s->tls_bio, err);
+    if (!rc && opts->tls.cert)
+        rc = fk_tls_load(&opts->tls, &s->tls, err);
     s->loops = rc ? NULL : fk_calloc(loops, sizeof(*s->loops));
     s->counters = rc ? NULL : fk_calloc(opts->routes_n + 1, sizeof(*s->counters));
     if (!rc && (!s->loops || !s->counters))
@@ -61,26 +64,54 @@ int fk_http_server_new(const struct fk_http_server_opts *opts, struct fk_http_se
     return 0;
 }
 
-int fk_http_server_listen(struct fk_http_server *s, const struct fk_addr *a,
-                          struct fk_addr *ret_bound, struct fk_err *err)
+static int listen_at(struct fk_http_server *s, const struct fk_addr *a, bool tls,
+                     struct fk_addr *ret_bound, struct fk_err *err)
 {
     struct fk_listen_opts o = {0};
-    int fd;
+    struct fk_http_socket k = {.tls = tls};
     if (s->started)
         return fk_fail(err, FK_E_INVALID, "the server is running already");
-    int rc = fk_net_listen(a, &o, &fd, ret_bound, err);
+    int rc = fk_net_listen(a, &o, &k.fd, ret_bound, err);
     if (rc)
         return rc;
-    if (fk_vec_push(&s->fds, fd)) {
-        fk_net_close(fd);
+    if (fk_vec_push(&s->sockets, k)) {
+        fk_net_close(k.fd);
         return fk_fail_nomem(err);
     }
     return 0;
 }
 
+int fk_http_server_listen(struct fk_http_server *s, const struct fk_addr *a,
+                          struct fk_addr *ret_bound, struct fk_err *err)
+{
+    return listen_at(s, a, s->tls != NULL, ret_bound, err);
+}
+
+int fk_http_server_listen_plain(struct fk_http_server *s, const struct fk_addr *a,
+                                struct fk_addr *ret_bound, struct fk_err *err)
+{
+    return listen_at(s, a, false, ret_bound, err);
+}
+
+int fk_http_server_reload_tls(struct fk_http_server *s, struct fk_err *err)
+{
+    struct ssl_ctx_st *new, *old;
+    if (!s->opts.tls.cert)
+        return fk_fail(err, FK_E_INVALID, "the server has no certificate: give it --tls-cert");
+    int rc = fk_tls_load(&s->opts.tls, &new, err);
+    if (rc)
+        return rc;
+    fk_mutex_lock(&s->tls_lock);
+    old = s->tls;
+    s->tls = new;
+    fk_mutex_unlock(&s->tls_lock);
+    fk_tls_free(old);
+    return 0;
+}
+
 // --- accepting ---
 // One socket in all loops: whoever is awake first gets the connection.
-static void refuse_connection(struct fk_http_server *s, int fd)
+static void refuse_connection(struct fk_http_server *s, int fd, bool tls)
 {
     char text[256];
     size_t sent;
@@ -89,14 +120,15 @@ static void refuse_connection(struct fk_http_server *s, int fd)
                      "Connection: close\r\nWarning: 199 - \"%llu connections, set by %s\"\r\n\r\n",
                      (unsigned long long)s->opts.limits.connections, FK_HTTP_FLAG(connections));
     atomic_fetch_add_explicit(&s->refused, 1, memory_order_relaxed);
-    fk_net_write(fd, text, (size_t)n, &sent, NULL); // as far as it goes
+    if (!tls) // else a handshake would be needed to say so
+        fk_net_write(fd, text, (size_t)n, &sent, NULL); // as far as it goes
     fk_net_end_writes(fd);
     fk_net_close(fd);
 }
 
 static void listen_all(struct fk_http_loop *l, bool on)
 {
-    for (size_t i = 0; i < l->server->fds.n && on != l->listening; i++) {
+    for (size_t i = 0; i < l->server->sockets.n && on != l->listening; i++) {
         struct fk_http_listener *k = &l->listeners[i];
         if (on)
             fk_loop_add(l->loop, &k->io, FK_READY_IN, NULL);
@@ -124,9 +156,9 @@ static void accept_some(struct fk_http_listener *k, int most)
         if (rc == FK_IO_OK) {
             atomic_fetch_add_explicit(&s->accepted, 1, memory_order_relaxed);
             if (fk_http_budget_take(&s->open, 1, s->opts.limits.connections))
-                fk_http_conn_open(l, fd, &peer);
+                fk_http_conn_open(l, fd, &peer, k->tls);
             else
-                refuse_connection(s, fd);
+                refuse_connection(s, fd, k->tls);
             continue;
         }
         // No descriptors left: a level-triggered socket would spin; others finish meanwhile.
@@ -180,9 +212,9 @@ static void on_cut(void *arg)
 
 static void close_listeners(struct fk_http_server *s)
 {
-    for (size_t i = 0; i < s->fds.n; i++)
-        fk_net_close(s->fds.v[i]);
-    s->fds.n = 0;
+    for (size_t i = 0; i < s->sockets.n; i++)
+        fk_net_close(s->sockets.v[i].fd);
+    s->sockets.n = 0;
 }
 
 static void on_drain(struct fk_loop_msg *msg)
@@ -191,7 +223,7 @@ static void on_drain(struct fk_loop_msg *msg)
         (struct fk_http_loop *)(void *)((char *)msg - offsetof(struct fk_http_loop, drain_msg));
     int64_t grace = atomic_load(&l->server->grace_ns);
     // Those that wait were let in by the kernel already.
-    for (size_t i = 0; i < l->server->fds.n && l->listening; i++)
+    for (size_t i = 0; i < l->server->sockets.n && l->listening; i++)
         accept_some(&l->listeners[i], 1024);
     if (l->listening)
         listen_all(l, false);
@@ -225,12 +257,13 @@ static int start_loop(struct fk_http_server *s, unsigned at, struct fk_err *err)
 {
     struct fk_http_loop *l = &s->loops[at];
     char name[16];
-    l->listeners = fk_calloc(s->fds.n, sizeof(*l->listeners));
+    l->listeners = fk_calloc(s->sockets.n, sizeof(*l->listeners));
     if (!l->listeners)
         return fk_fail_nomem(err);
-    for (size_t i = 0; i < s->fds.n; i++) {
+    for (size_t i = 0; i < s->sockets.n; i++) {
         struct fk_http_listener *k = &l->listeners[i];
-        *k = (struct fk_http_listener){{.fd = s->fds.v[i], .on = on_accept, .arg = k}, l};
+        *k = (struct fk_http_listener){
+            {.fd = s->sockets.v[i].fd, .on = on_accept, .arg = k}, l, s->sockets.v[i].tls};
         int rc = fk_loop_add(l->loop, &k->io, FK_READY_IN, err);
         if (rc)
             return rc;
@@ -274,9 +307,12 @@ void fk_http_server_free(struct fk_http_server *s)
         fk_loop_free(s->loops[i].loop);
         fk_free(s->loops[i].listeners);
     }
-    fk_vec_free(&s->fds);
+    fk_vec_free(&s->sockets);
     fk_http_router_free(&s->router);
     fk_http_h2_teardown(s);
+    fk_tls_free(s->tls);
+    fk_tls_teardown(s->tls_bio);
+    fk_mutex_destroy(&s->tls_lock);
     fk_free(s->loops);
     fk_free(s->counters);
     fk_free(s);

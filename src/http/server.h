@@ -19,6 +19,13 @@ struct fk_http_access {
     int64_t run_ns;               // of that, waiting for a worker and in the handler
 };
 
+// Files in PEM form.
+struct fk_http_tls {
+    const char *cert;      // with the chain behind it; NULL: no TLS
+    const char *key;       // NULL: in the file of the certificate
+    const char *client_ca; // clients need a certificate of one of these; NULL: they need none
+};
+
 struct fk_http_server_opts {
     const struct fk_http_route *routes; // borrowed as long as the server lives
     size_t routes_n;
@@ -27,6 +34,7 @@ struct fk_http_server_opts {
     struct fk_http_limits limits; // fk_http_limits_default()
     const struct fk_fs *fs;       // for spooled bodies; NULL: the real one
     const char *spool_folder;     // existing folder; NULL: bodies are not spooled (all in memory)
+    struct fk_http_tls tls;       // names are borrowed as long as the server lives
     const struct fk_clock *clock; // wall clock of answers and the log; NULL: the real one
     void *arg;                    // of the hooks
     // Called before the route's handler, on the loop: to check tokens, Host, Origin. Returns 0 to
@@ -42,8 +50,14 @@ struct fk_http_server_opts {
 int fk_http_server_new(const struct fk_http_server_opts *opts, struct fk_http_server **ret,
                        struct fk_err *err);
 // Any number of times, before start. Port 0 takes a free one; ret_bound may be NULL.
+// Connections speak TLS when the server has a certificate; of the plain one they never do.
 int fk_http_server_listen(struct fk_http_server *s, const struct fk_addr *a,
                           struct fk_addr *ret_bound, struct fk_err *err);
+int fk_http_server_listen_plain(struct fk_http_server *s, const struct fk_addr *a,
+                                struct fk_addr *ret_bound, struct fk_err *err);
+// Reads the files of opts.tls again, for new connections; those that are open keep what they have.
+// On failure everything stays as it is. Any thread.
+int fk_http_server_reload_tls(struct fk_http_server *s, struct fk_err *err);
 // Starts the loops.
 int fk_http_server_start(struct fk_http_server *s, struct fk_err *err);
 // Stops listening, closes idle connections, lets requests in flight finish with "Connection:
@@ -72,6 +86,9 @@ struct fk_http_stats {
     uint64_t bodies_memory, bodies_spool; // bytes now
     uint64_t broken;                      // requests answered 4xx before a route was known
     uint64_t timeouts;                    // header, body, answer too slow
+    uint64_t tls_connections;             // whose handshake went well
+    uint64_t tls_failed;                  // did not, or not in time
+    uint64_t tls_clear;                   // of those, they spoke HTTP without TLS
     uint64_t h2_connections, h2_streams;  // that spoke HTTP/2, and their requests
     uint64_t h2_resets;                   // of these, given up or broken by the client
     uint64_t h2_floods; // connections closed for too many of those or of frames that bring nothing

@@ -25,6 +25,11 @@ void fk_signals_block(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
+bool fk_signal_is_hup(int signo)
+{
+    return signo == SIGHUP;
+}
+
 static void ready(void *arg, uint32_t bits)
 {
     struct fk_signals *s = arg;

@@ -9,6 +9,8 @@
 // SIGPIPE. First thing in main, before any thread.
 void fk_signals_block(void);
 
+bool fk_signal_is_hup(int signo); // SIGHUP: read again what may have changed
+
 struct fk_signals {
     struct fk_loop_fd io;
     struct fk_loop *loop;

@@ -18,7 +18,7 @@ SECONDS = 10
 A_TARGET = 24 # files of each fuzz target, and mutations of each file
 MUTATIONS = 5
 MIB = 1 << 20
-NOT_PROFILES = {'fuzz_block', 'fuzz_elf', 'fuzz_http1', 'fuzz_packing', 'fuzz_record', 'fuzz_rpc', 'fuzz_selector', 'fuzz_url'}
+NOT_PROFILES = {'fuzz_block', 'fuzz_elf', 'fuzz_http1', 'fuzz_http2', 'fuzz_packing', 'fuzz_record', 'fuzz_rpc', 'fuzz_selector', 'fuzz_url'}
 
 
 def seeds(folder, rng):

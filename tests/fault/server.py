@@ -34,7 +34,7 @@ class Server:
                 continue
             piece = os.read(fd, 65536)
             said += piece
-            found = re.search(rb'listens on http://127\.0\.0\.1:(\d+)', said)
+            found = re.search(rb'listens on https?://127\.0\.0\.1:(\d+)', said)
             if found:
                 return int(found.group(1))
             if not piece:

@@ -135,8 +135,9 @@ static inline void fx_show(void *arg, struct fk_http_req *req, struct fk_http_re
     (void)arg;
     FK_AUTO_BUF b;
     fk_buf_init(&b, 0);
-    fk_buf_printf(&b, "%d %.*s %.*s?%.*s host=%.*s\n", req->version, FK_STR_ARG(req->method),
-                  FK_STR_ARG(req->path), FK_STR_ARG(req->query), FK_STR_ARG(req->host));
+    fk_buf_printf(&b, "%d %.*s %.*s?%.*s host=%.*s%s\n", req->version, FK_STR_ARG(req->method),
+                  FK_STR_ARG(req->path), FK_STR_ARG(req->query), FK_STR_ARG(req->host),
+                  req->tls ? " tls" : "");
     for (size_t i = 0; i < req->fields_n; i++)
         fk_buf_printf(&b, "%.*s=%.*s\n", FK_STR_ARG(req->fields[i].name),
                       FK_STR_ARG(req->fields[i].value));

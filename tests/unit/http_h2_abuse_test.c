@@ -255,6 +255,7 @@ static const struct wrong wrong_rows[] = {
     {"padding longer than DATA", NGHTTP2_DATA, 8, 1, "\5x", 2, NGHTTP2_PROTOCOL_ERROR},
     {"HEADERS on stream 0", NGHTTP2_HEADERS, 5, 0, "\x82", 1, NGHTTP2_PROTOCOL_ERROR},
     {"HEADERS on an even stream", NGHTTP2_HEADERS, 5, 2, "\x82", 1, NGHTTP2_PROTOCOL_ERROR},
+    {"HEADERS on a stream passed over", NGHTTP2_HEADERS, 5, 3, "\x82", 1, NGHTTP2_PROTOCOL_ERROR},
     {"bad HPACK index", NGHTTP2_HEADERS, 5, 9, "\xff\xff\xff\xff\x0f", 5,
      NGHTTP2_COMPRESSION_ERROR},
     {"table size beyond the setting", NGHTTP2_HEADERS, 5, 9, "\x3f\xe1\xff\x03\x82", 5,
@@ -298,6 +299,7 @@ static void test_wrong_frames(void **state)
         struct h2 c;
         h2_open(&c, &fx);
         h2_headers(&c, 1, H2_HEAD("POST", "/sink"), false);
+        h2_headers(&c, 5, H2_HEAD("POST", "/sink"), false);
         h2_send(&c, r->type, r->flags, r->id, r->bytes, r->n);
         h2_until(&c, c.closed);
         if (c.goaways != 1 || c.code != r->code) {

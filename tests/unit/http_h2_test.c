@@ -205,6 +205,7 @@ static void test_bodies(void **state)
         h2_data(&c, 13, big, 100000, false);
         h2_until(&c, c.s[6].opened + (1u << 20) >= 100000u * (unsigned)(i + 2) || c.s[6].reset);
     }
+    h2_until(&c, c.s[6].reset);
     assert_int_equal(c.s[6].status, 413);
     h2_get(&c, 15, "/a");
     assert_int_equal(h2_over(&c, 15)->status, 200);
