@@ -185,10 +185,16 @@ void fk_http_collect_free(struct fk_http_ex *ex);
 void fk_http_collect_resumed(struct fk_http_ex *ex); // a worker has written the stage
 
 // ---- routes ----
+struct fk_http_place {
+    uint32_t at;      // in routes
+    uint32_t literal; // bytes of the pattern before its first parameter
+    bool whole;       // there is none
+};
+
 struct fk_http_router {
     const struct fk_http_route *routes;
     size_t n;
-    uint32_t *order; // places in routes, the more literal first
+    struct fk_http_place *order; // the more literal first
 };
 
 int fk_http_router_init(struct fk_http_router *r, const struct fk_http_route *routes, size_t n,

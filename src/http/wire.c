@@ -14,8 +14,8 @@ int fk_http_wire_write(struct fk_http_wire *w, const void *p, size_t n, size_t *
 }
 
 // A record's worth of small segments in one piece: each record costs a write and its overhead.
-static int send_gathered(struct fk_http_wire *w, struct fk_http_segs *s, size_t *ret_sent,
-                         struct fk_err *err)
+__attribute__((noinline)) static int send_gathered(struct fk_http_wire *w, struct fk_http_segs *s,
+                                                   size_t *ret_sent, struct fk_err *err)
 {
     char all[FK_TLS_RECORD];
     size_t n = 0;
