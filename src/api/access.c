@@ -281,6 +281,11 @@ int fk_api_admit(void *arg, struct fk_http_req *req, struct fk_http_res *res, st
         status = permit(api, e, res, who, err);
     if (status == 0 && !(e->flags & (FK_API_ANY | FK_API_NO_TENANT)))
         status = choose_tenants(api, e, req, who, err);
+    // What was pushed is kept though its sender waits no longer; questions end with their caller's
+    // patience.
+    int64_t patience = e->flags & FK_API_INGEST ? 0 : fk_rpc_timeout(req);
+    if (status == 0 && patience > 0)
+        fk_http_req_deadline(req, patience);
     return status;
 }
 
