@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"sort"
 	"time"
@@ -213,7 +214,27 @@ func (t *tests) failures() {
 		t.ok("no range: text", e.Message() != "", "none")
 		t.ok("no range: details", len(e.Details()) == 1 && e.Details()[0].Type() == "google.rpc.BadRequest", "%v", e.Details())
 	}
+	t.deadline("application/json", "Connect-Timeout-Ms", "0", []byte("{}"))
+	t.deadline("application/grpc", "Grpc-Timeout", "1n", make([]byte, 5))
 	none := connect.NewClient[versionv1.VersionRequest, versionv1.VersionResponse](t.client, t.url+"/version.v1.Version/Nothing", t.opts...)
 	_, err = none.CallUnary(t.ctx, connect.NewRequest(&versionv1.VersionRequest{}))
 	t.fails("a method that is not there", err, connect.CodeUnimplemented)
+}
+
+// A deadline that is over before the work begins: the work is not done, and the answer says why.
+func (t *tests) deadline(kind, field, value string, body []byte) {
+	r, err := http.NewRequest("POST", t.url+"/querier.v1.QuerierService/ProfileTypes", bytes.NewReader(body))
+	if !t.fine(field, err) {
+		return
+	}
+	r.Header.Set("Content-Type", kind)
+	r.Header.Set(field, value)
+	answer, err := t.client.Do(r)
+	if !t.fine(field, err) {
+		return
+	}
+	text, _ := io.ReadAll(answer.Body)
+	answer.Body.Close()
+	said := answer.Header.Get("Grpc-Status") == "4" || answer.StatusCode == 504 && bytes.Contains(text, []byte(`"deadline_exceeded"`))
+	t.ok(field, said, "%d %v %s", answer.StatusCode, answer.Header, text)
 }
