@@ -105,10 +105,25 @@ struct fk_str fk_access_token_of(struct fk_str authorization, struct fk_arena *a
     return FK_S("");
 }
 
+// One field, or several that say the same: what a proxy adds must not lose against what a client
+// sent along. False: they differ.
+static bool only_field(const struct fk_http_req *req, const char *name, struct fk_str *ret)
+{
+    struct fk_str v[8];
+    size_t n = fk_http_req_fields(req, name, v, FK_COUNTOF(v));
+    *ret = n ? v[0] : (struct fk_str){NULL, 0};
+    for (size_t i = 1; i < FK_MIN(n, FK_COUNTOF(v)); i++)
+        if (!fk_str_eq(v[0], v[i]))
+            return false;
+    return n <= FK_COUNTOF(v);
+}
+
 // .p NULL: none was sent. A bad Authorization is not made good by a cookie.
 static struct fk_str sent_token(const struct fk_http_req *req)
 {
-    struct fk_str field = fk_http_req_field(req, "Authorization"), cookies[16], token = {NULL, 0};
+    struct fk_str field, cookies[16], token = {NULL, 0};
+    if (!only_field(req, "Authorization", &field))
+        return FK_S("");
     if (field.p)
         return fk_access_token_of(field, req->arena);
     size_t n = FK_MIN(fk_http_req_fields(req, "Cookie", cookies, FK_COUNTOF(cookies)),
@@ -183,23 +198,41 @@ static int permit(struct fk_api *api, const struct fk_api_endpoint *e, struct fk
     return refuse(api, res, 403, challenge);
 }
 
-// tenant= is for the own API only; elsewhere parameters are other people's.
-static int asked_tenant(const struct fk_api_endpoint *e, struct fk_http_req *req,
+// tenant= is for the own API only; elsewhere parameters are other people's. .p NULL: absent.
+static int tenant_param(const struct fk_api_endpoint *e, struct fk_http_req *req,
                         struct fk_str *ret, struct fk_err *err)
 {
-    struct fk_str field = fk_http_req_field(req, "X-Scope-OrgID");
-    const struct fk_http_pair *v, *pair = NULL;
+    const struct fk_http_pair *v, *pair;
     size_t n;
-    *ret = field;
-    if ((e->flags & (FK_API_RPC | FK_API_HIDDEN)) || fk_str_find(req->query, FK_S("tenant")) < 0)
+    *ret = (struct fk_str){NULL, 0};
+    if ((e->flags & (FK_API_RPC | FK_API_HIDDEN)) || req->query.n == 0)
         return 0;
-    if (fk_http_req_query(req, &v, &n, err) == 0)
-        pair = fk_http_pair_find(v, n, "tenant");
-    if (!pair)
-        return err->code ? -err->code : 0;
-    if (field.p && !fk_str_eq(field, pair->value))
+    int r = fk_http_req_query(req, &v, &n, err);
+    if (r)
+        return r;
+    pair = fk_http_pair_find(v, n, "tenant");
+    if (pair)
+        *ret = pair->value;
+    return 0;
+}
+
+// What the request says; .p NULL: nothing. The field counts only where tenants are kept apart.
+static int asked_tenant(const struct fk_api_endpoint *e, struct fk_http_req *req, bool kept_apart,
+                        struct fk_str *ret, struct fk_err *err)
+{
+    struct fk_str field = {NULL, 0}, param;
+    if (kept_apart && !only_field(req, "X-Scope-OrgID", &field))
+        return fk_fail_param(err, "X-Scope-OrgID",
+                             "two fields X-Scope-OrgID name different tenants");
+    int r = tenant_param(e, req, &param, err);
+    if (r)
+        return r;
+    if (param.p && field.p && !fk_str_eq(field, param))
         return fk_fail_param(err, "tenant", "tenant= and X-Scope-OrgID name different tenants");
-    *ret = pair->value;
+    if (!kept_apart && param.p && !fk_str_eq(param, FK_S(FK_TENANT_DEFAULT)))
+        return fk_fail_param(err, "tenant",
+                             "there are no tenants here: --multitenancy switches them on");
+    *ret = param.p ? param : field;
     return 0;
 }
 
@@ -249,13 +282,8 @@ static int choose_tenants(struct fk_api *api, const struct fk_api_endpoint *e,
 {
     struct fk_str text;
     bool kept_apart = who->by_token || api->opts.multitenancy;
-    if (asked_tenant(e, req, &text, err))
+    if (asked_tenant(e, req, kept_apart, &text, err))
         return 400;
-    if (!kept_apart && text.p && !fk_str_eq(text, fk_http_req_field(req, "X-Scope-OrgID")) &&
-        !fk_str_eq(text, FK_S(FK_TENANT_DEFAULT))) {
-        fk_fail_param(err, "tenant", "there are no tenants here: --multitenancy switches them on");
-        return 400;
-    }
     int status =
         kept_apart && text.n ? take_asked(api, text, req, who, err) : take_default(api, who, err);
     return status == 0 && check_one(e, who->n_tenants, err) ? 400 : status;

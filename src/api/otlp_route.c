@@ -105,12 +105,12 @@ void fk_otlp_http_error(struct fk_http_res *res, int status, const struct fk_err
     struct fk_http_req *req = fk_http_res_req(res);
     struct fk_str type = fk_http_req_field(req, "Content-Type");
     struct fk_rpc rpc;
+    fk_buf_init(&b, 0);
     fk_rpc_open(req, &rpc);
     if (!fk_api_answers_otlp(req->route->extra, &rpc)) {
         fk_rpc_http_error(res, status, err);
         return;
     }
-    fk_buf_init(&b, 0);
     fk_http_res_status(res, status);
     fk_http_res_type(res, put_status(fk_rpc_codec_of(type) == FK_RPC_JSON, status, err, &b));
     fk_http_res_take(res, &b);
