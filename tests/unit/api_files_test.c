@@ -233,6 +233,36 @@ static void states_in_protobuf(void **state)
         "\"profileTypes\":[\"cpu\"]");
 }
 
+// What one tenant has is not there for another, under its id neither.
+static void tenants_see_their_own(void **state)
+{
+    struct world *w = *state;
+    const char *id, *found;
+    w->tenant = "one";
+    upload(w, "a", "main 1\n", &id);
+    should(w, FILE_OF("ab12"));
+    text_call(w, "/settings.v1.SettingsService/Set",
+              "{\"setting\":{\"name\":\"theme\",\"value\":\"dark\"}}");
+    const char *graph = fk_arena_printf(&w->arena,
+                                        "{\"profileTypeID\":\"" CPU "\",\"labelSelector\":\"{}\","
+                                        "\"profileIdSelector\":[\"%s\"]}",
+                                        add(w, "a", 1700000000000, "main 7\n"))
+                            .p;
+    has(text_call(w, "/querier.v1.QuerierService/SelectMergeStacktraces", graph),
+        "\"total\":\"7\"");
+    w->tenant = "two";
+    assert_string_equal(list(w), "{}");
+    refuse(w, A "Get", fk_arena_printf(&w->arena, "{\"id\":\"%s\"}", id).p, 404, "not_found", id);
+    assert_string_equal(debug_list(w), "{}");
+    assert_int_equal(post(w, "ab12", "\177ELF", 4), 412);
+    assert_string_equal(text_call(w, "/settings.v1.SettingsService/Get", "{}"), "{}");
+    found = text_call(w, "/querier.v1.QuerierService/SelectMergeStacktraces", graph);
+    assert_null(strstr(found, "main"));
+    w->tenant = "one|two"; // reads of several see all of them
+    has(text_call(w, "/querier.v1.QuerierService/SelectMergeStacktraces", graph),
+        "\"total\":\"7\"");
+}
+
 static void calls_without_memory_fail_whole(void **state)
 {
     struct world *w = *state;
@@ -254,10 +284,15 @@ static void calls_without_memory_fail_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(profiles_are_kept_as_files), TEST(other_ids_and_files_are_refused),
-        TEST(the_oldest_make_room),       TEST(files_pass_through_their_states),
-        TEST(stale_uploads_begin_anew),   TEST(files_that_make_no_sense),
-        TEST(states_in_protobuf),         TEST(calls_without_memory_fail_whole),
+        TEST(profiles_are_kept_as_files),
+        TEST(other_ids_and_files_are_refused),
+        TEST(the_oldest_make_room),
+        TEST(files_pass_through_their_states),
+        TEST(stale_uploads_begin_anew),
+        TEST(files_that_make_no_sense),
+        TEST(states_in_protobuf),
+        TEST(tenants_see_their_own),
+        TEST(calls_without_memory_fail_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,6 +18,7 @@ struct world {
     struct fk_blob *files;
     struct fk_limits limits;
     struct fk_test_clock clock; // from 2026 on
+    const char *tenant;         // of the calls; NULL: the usual one
     struct fk_api *api;
     struct fk_arena arena; // texts that tests look at
 };
@@ -168,9 +169,12 @@ static inline const char *add(struct world *w, const char *pod, int64_t time_ms,
         &w->arena,
         "/api/v1/upload?labels=%%7Bservice_name=%%22shop%%22,pod=%%22%s%%22%%7D&time=%lld", pod,
         (long long)time_ms);
-    fk_api_local(
-        w->api,
-        &(struct fk_api_ask){.method = "POST", .target = target, .body = fk_buf_view(&body)}, &a);
+    fk_api_local(w->api,
+                 &(struct fk_api_ask){.method = "POST",
+                                      .target = target,
+                                      .tenant = fk_str_of(w->tenant),
+                                      .body = fk_buf_view(&body)},
+                 &a);
     if (a.status != 201)
         fail_msg("upload: %d %.*s", a.status, (int)a.body.n, a.body.p);
     ptrdiff_t at = fk_str_find(fk_buf_view(&a.body), FK_S("\"id\":\""));
@@ -190,6 +194,7 @@ static inline const char *call(struct world *w, const char *method, const char *
                  &(struct fk_api_ask){.method = method,
                                       .target = fk_str_of(target),
                                       .content_type = fk_str_of(type),
+                                      .tenant = fk_str_of(w->tenant),
                                       .body = body},
                  &a);
     struct fk_str copy = fk_arena_str(&w->arena, fk_buf_view(&a.body));
@@ -216,6 +221,7 @@ static inline const char *by_proto(struct world *w, const char *target,
                  &(struct fk_api_ask){.method = "POST",
                                       .target = fk_str_of(target),
                                       .content_type = FK_S("application/proto"),
+                                      .tenant = fk_str_of(w->tenant),
                                       .body = fk_buf_view(&body)},
                  &a);
     if (a.status != 200)
