@@ -215,7 +215,7 @@ static int list_files(struct fk_api_call *c, struct fk_kept_files *ret, struct f
 static int make_room(struct fk_api_call *c, uint64_t more, struct fk_err *err)
 {
     char key[FK_BLOB_KEY_MAX + 1], text[ULID_CHARS + NAME_MAX_ + 2];
-    struct fk_kept_files files;
+    struct fk_kept_files files = {0};
     uint64_t room = c->api->opts.limits.adhoc_bytes, used = more;
     if (more > room)
         return fk_fail_limit(err, "profile", room, FK_LIMIT_FLAG(adhoc_bytes),
