@@ -202,7 +202,8 @@ struct fk_store_ask {
     struct fk_str (*name)(
         void *arg, const struct fk_profile *p); // of the profile; NULL: from its sample types
     void *name_arg;
-    // One profile that is refused does not end the whole, which is counted instead.
+    // One profile that is refused does not end the whole, which is counted instead; profiles are
+    // appended without waiting for each, so the decoder must keep what it delivered until its end.
     bool one_by_one;
     const struct fk_seen_key *seen; // of the whole: its profiles are stored once; NULL: always
     uint64_t refused, repeated;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // From bytes to stored profiles: decode, accept, append, and the receipt that says what became of
 // them.
+#include "api/flights_int.h"
 #include "api/rejects_int.h"
-#include "api/seen_int.h"
 
 #include <stdio.h>
 
@@ -13,7 +13,12 @@ struct storing {
     uint64_t index; // of the profile within the bytes
     struct fk_str bytes;
     bool asked; // for the original to be kept, with or without success
+    struct fk_flights flights;
 };
+
+// Profiles of one call that may be on their way at once, where one that fails does not end the
+// whole.
+#define FLIGHTS 64
 
 static int grow(struct fk_api_call *c, struct fk_receipt *r)
 {
@@ -79,80 +84,127 @@ static int keep_original(struct storing *x, struct fk_err *err)
     return 0;
 }
 
-static int store_profile(struct storing *x, struct fk_entry *e, struct fk_profile *p, bool arrival,
-                         struct fk_err *err)
-{
-    struct fk_api *api = x->c->api;
-    struct fk_str tenant = x->ask->tenant.p ? x->ask->tenant : x->c->tenant;
-    struct fk_id id = {0};
-    int r = fk_store_append_wait(api->opts.store, tenant, e, p, &id, err);
-    if (r)
-        return r;
-    api->stored_profiles++;
-    api->stored_samples += e->samples;
-    if (arrival)
-        fk_report_warn(&x->to->report, "no time in the profile: the time of arrival is taken", 1,
-                       "%s", "");
-    return note_stored(x, id, e, arrival, err);
-}
-
-// The same bytes again give the same profiles at the same places: what was stored of them is not
-// stored twice, also when the first time ended in the middle; the receipt names the first ones.
-static int store_once(struct storing *x, struct fk_entry *e, struct fk_profile *p, bool arrival,
-                      struct fk_err *err)
-{
-    struct fk_seen_key key = *x->ask->seen;
-    struct fk_api_seen *seen = x->c->api->seen;
-    struct fk_id first;
-    key.b ^= fk_hash_u64(++x->index);
-    if (!fk_seen_begin(seen, &key, &first)) {
-        x->c->api->repeated_profiles++;
-        x->ask->repeated++;
-        return note_stored(x, first, e, arrival, err);
-    }
-    size_t before = x->to->n;
-    int r = store_profile(x, e, p, arrival, err);
-    // Without a time of its own it may be another one.
-    bool known = r == 0 && x->to->n > before && !arrival;
-    fk_seen_end(seen, &key, known ? &x->to->v[before].id : NULL);
-    return r;
-}
-
-static int accept_and_store(struct storing *x, struct fk_entry *e, struct fk_profile *p,
-                            struct fk_err *err)
-{
-    bool arrival = false;
-    FK_AUTO_ARENA a;
-    fk_arena_init(&a, 0);
-    if (x->ask->name)
-        x->ask->accept.name = x->ask->name(x->ask->name_arg, p);
-    int r = keep_original(x, err);
-    if (r == 0)
-        r = fk_accept(&x->ask->accept, &a, e, p, &arrival, err);
-    if (r == 0)
-        r = x->ask->seen ? store_once(x, e, p, arrival, err) : store_profile(x, e, p, arrival, err);
-    return r;
-}
+// ---- on the way ----
 
 static bool is_own_fault(int r)
 {
     return r == -FK_E_LIMIT || r == -FK_E_INVALID || r == -FK_E_FORMAT;
 }
 
+// What is wrong with one profile ends the whole, or is counted and the others go on.
+static int note_failure(struct storing *x, int r, const struct fk_err *why, struct fk_err *err)
+{
+    if (r && x->ask->one_by_one && is_own_fault(r)) {
+        x->c->api->refused_profiles++;
+        if (x->ask->refused++ == 0)
+            x->ask->first_refusal = *why;
+        return 0;
+    }
+    if (r && err)
+        *err = *why;
+    return r;
+}
+
+static int note_landed(struct storing *x, const struct fk_flight *f, struct fk_err *err)
+{
+    struct fk_api *api = x->c->api;
+    // Without a time of its own it may be another one.
+    if (f->seen)
+        fk_seen_end(api->seen, &f->key, f->code || f->arrival ? NULL : &f->id);
+    if (f->code)
+        return note_failure(x, f->code, &f->err, err);
+    api->stored_profiles++;
+    api->stored_samples += f->entry.samples;
+    if (f->arrival)
+        fk_report_warn(&x->to->report, "no time in the profile: the time of arrival is taken", 1,
+                       "%s", "");
+    return note_stored(x, f->id, &f->entry, f->arrival, err);
+}
+
+// Waits until at most `most` are on their way. All land, whatever becomes of them; the first
+// failure is told.
+static int land(struct storing *x, size_t most, struct fk_err *err)
+{
+    int first = 0;
+    while (x->flights.n > most) {
+        struct fk_err why = {0};
+        struct fk_flight *f = fk_flight_land(&x->flights);
+        int r = note_landed(x, f, &why);
+        fk_flight_free(f);
+        if (r && !first) {
+            first = r;
+            if (err)
+                *err = why;
+        }
+    }
+    return first;
+}
+
+static int start(struct storing *x, struct fk_flight *f, struct fk_err *err)
+{
+    struct fk_api *api = x->c->api;
+    struct fk_str tenant = x->ask->tenant.p ? x->ask->tenant : x->c->tenant;
+    int r = fk_flight_start(&x->flights, f, api->opts.store, tenant, err);
+    if (r && f->seen)
+        fk_seen_end(api->seen, &f->key, NULL);
+    if (r)
+        fk_flight_free(f);
+    return r;
+}
+
+// The same bytes again give the same profiles at the same places: what was stored of them is not
+// stored twice, also when the first time ended in the middle; the receipt names the first ones.
+static bool is_repeated(struct storing *x, struct fk_flight *f)
+{
+    if (!x->ask->seen)
+        return false;
+    f->key = *x->ask->seen;
+    f->key.b ^= fk_hash_u64(++x->index);
+    f->seen = fk_seen_begin(x->c->api->seen, &f->key, &f->id);
+    return !f->seen;
+}
+
+static int note_repeated(struct storing *x, struct fk_flight *f, struct fk_err *err)
+{
+    int r = land(x, 0, err); // the receipt keeps the order
+    x->c->api->repeated_profiles++;
+    x->ask->repeated++;
+    if (r == 0)
+        r = note_stored(x, f->id, &f->entry, f->arrival, err);
+    fk_flight_free(f);
+    return r;
+}
+
+// ---- one profile ----
+
+static int accept(struct storing *x, struct fk_flight *f, struct fk_err *err)
+{
+    if (x->ask->name)
+        x->ask->accept.name = x->ask->name(x->ask->name_arg, &f->value);
+    int r = keep_original(x, err);
+    return r ? r : fk_accept(&x->ask->accept, &f->arena, &f->entry, &f->value, &f->arrival, err);
+}
+
+static int accept_and_start(struct storing *x, const struct fk_entry *e, const struct fk_profile *p,
+                            struct fk_err *err)
+{
+    struct fk_flight *f = fk_flight_new(e, p);
+    if (!f)
+        return fk_fail_nomem(err);
+    int r = accept(x, f, err);
+    if (r) {
+        fk_flight_free(f);
+        return r;
+    }
+    return is_repeated(x, f) ? note_repeated(x, f, err) : start(x, f, err);
+}
+
 static int on_profile(void *arg, struct fk_entry *e, struct fk_profile *p, struct fk_err *err)
 {
     struct storing *x = arg;
     struct fk_err why = {0};
-    int r = accept_and_store(x, e, p, &why);
-    if (r && x->ask->one_by_one && is_own_fault(r)) {
-        x->c->api->refused_profiles++;
-        if (x->ask->refused++ == 0)
-            x->ask->first_refusal = why;
-        return 0;
-    }
-    if (r && err)
-        *err = why;
-    return r;
+    int r = note_failure(x, accept_and_start(x, e, p, &why), &why, err);
+    return r ? r : land(x, x->ask->one_by_one ? FLIGHTS - 1 : 0, err);
 }
 
 static int decode_and_store(struct storing *x, size_t *ret_used, struct fk_err *err)
@@ -161,8 +213,9 @@ static int decode_and_store(struct storing *x, size_t *ret_used, struct fk_err *
     fk_arena_init(&a, (size_t)x->c->api->opts.limits.decode_memory);
     int r = fk_decode(x->ask->format, x->bytes, &x->ask->decode, &a,
                       (struct fk_each_profile){on_profile, x}, &x->to->report, err);
+    int landed = land(x, 0, r ? NULL : err); // before what they point to goes
     *ret_used = a.used;
-    return r;
+    return r ? r : landed;
 }
 
 // What was decoded out of so many bytes may have taken a multiple of them.

@@ -194,9 +194,49 @@ static void every_address_is_served(void **state)
     }
 }
 
+// Profiles of one request are on their way together: each arrives once, what is wrong with some
+// does not hold the others up, and the same request again finds all of them.
+static void many_travel_together(void **state)
+{
+    enum { N = 300, WRONG = 50 };
+    struct world mine = {.tmp = fk_test_tmpdir()}, *w = &mine;
+    struct fk_err err = {0};
+    static char profile[N][200];
+    static const char *texts[N][2];
+    FK_AUTO_BUF b;
+    (void)state;
+    fk_test_ok(
+        fk_store_open(&(struct fk_store_opts){.dir = w->tmp, .min_free = 1}, &w->store, &err),
+        &err);
+    fk_test_ok(fk_api_new(&(struct fk_api_opts){.store = w->store, .limits = fk_limits_default()},
+                          &w->api, &err),
+               &err);
+    for (int i = 0; i < N; i++) { // every fiftieth lies in the far future
+        snprintf(profile[i], sizeof(profile[i]),
+                 "\"timeUnixNano\":\"%lld\",\"samples\":[{\"stackIndex\":0,\"values\":[%d]}]",
+                 i % WRONG ? 1700000000000000000ll + i : 9000000000000000000ll + i, i + 1);
+        texts[i][0] = KV("service.name", "many");
+        texts[i][1] = profile[i];
+    }
+    fk_buf_init(&b, 0);
+    json(&b, (const char *const(*)[2])texts, N);
+    for (int round = 0; round < 2; round++) {
+        expect(w, JSON, fk_buf_view(&b), 200, "\"rejectedProfiles\":\"6\"");
+        assert_int_equal(entries(w), N - N / WRONG);
+        assert_int_equal(w->api->repeated_profiles, round * (N - N / WRONG));
+    }
+    struct fk_store_stats st;
+    fk_store_stats(w->store, &st);
+    assert_int_equal(st.committed, N - N / WRONG);
+    fk_api_free(w->api);
+    fk_store_close(w->store);
+    fk_test_rmtree(w->tmp);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(many_travel_together),
         cmocka_unit_test_setup_teardown(answers_as_it_was_asked, setup, teardown),
         cmocka_unit_test_setup_teardown(errors_are_statuses, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_refused_is_told, setup, teardown),
