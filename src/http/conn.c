@@ -4,6 +4,8 @@
 // have settled it. All on the loop's thread.
 #include "http/tls_int.h"
 
+#define CLEAR_READS 16 // of a client that should have spoken TLS
+
 static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 static void on_io(void *arg, uint32_t ready);
@@ -118,9 +120,10 @@ static void answer_clear(struct fk_http_conn *c)
     count(&c->loop->server->tls_clear);
     fk_net_write(c->wire.io.fd, text, sizeof(text) - 1, &n, NULL); // as far as it goes
     fk_net_end_writes(c->wire.io.fd);
-    // Bytes that stay unread would take the answer away from the client.
-    while (fk_net_read(c->wire.io.fd, c->loop->in, FK_HTTP_READ, &n, NULL) == FK_IO_OK)
-        ;
+    // Bytes that stay unread would take the answer away from the client; not for ever, though.
+    for (int i = 0; i < CLEAR_READS; i++)
+        if (fk_net_read(c->wire.io.fd, c->loop->in, FK_HTTP_READ, &n, NULL) != FK_IO_OK)
+            break;
 }
 
 static void tls_over(struct fk_http_conn *c)

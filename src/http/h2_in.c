@@ -94,14 +94,16 @@ static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame
 {
     struct fk_h2 *h2 = user;
     struct fk_http_server *server = h2->conn->loop->server;
-    h2->head_since = fk_h2_now(h2);
-    if (frame->hd.type != NGHTTP2_HEADERS || frame->headers.cat != NGHTTP2_HCAT_REQUEST)
+    if (frame->headers.cat != NGHTTP2_HCAT_REQUEST) {
+        h2->head_since = fk_h2_now(h2);
         return 0;
+    }
     h2->conn->requests++;
     atomic_fetch_add_explicit(&server->h2_streams, 1, memory_order_relaxed);
     struct fk_h2_stream *s = open_stream(h2, frame->hd.stream_id);
     if (!s)
         return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+    h2->head_since = fk_h2_now(h2); // else nobody would tell of the block's end
     return nghttp2_session_set_stream_user_data(session, s->id, s);
 }
 
