@@ -67,7 +67,7 @@ extern const struct fk_command fk_cmd_serve, fk_cmd_push, fk_cmd_ls, fk_cmd_show
 // ---- where questions go (target.c) ----
 
 struct fk_target_opts {
-    struct fk_str data, server, tenant;
+    struct fk_str data, server, tenant, ca;
 };
 // Option rows shared by the commands that ask; `type` is the options structure with a member
 // `target`.
@@ -84,6 +84,12 @@ struct fk_target_opts {
          offsetof(T, target.server),                                                               \
          "ask this server; a token is taken from FLAMEKEEP_TOKEN",                                 \
          "http://127.0.0.1:4040"},                                                                 \
+        {"--ca",                                                                                   \
+         "FILE",                                                                                   \
+         FK_OPT_STR,                                                                               \
+         offsetof(T, target.ca),                                                                   \
+         "certificates (PEM) that may vouch for a server at https",                                \
+         "the system's"},                                                                          \
     {                                                                                              \
         "--tenant", "TENANT", FK_OPT_STR, offsetof(T, target.tenant), "whose profiles", NULL       \
     }

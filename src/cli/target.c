@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#define TRIES 4 // of a server that is not there at once, or says that it is busy
+
 struct fk_target {
     struct fk_store *store;
     struct fk_state *state; // NULL: of files, which have none
@@ -40,18 +42,33 @@ static int open_local(struct fk_target *t, struct fk_str dir, struct fk_err *err
     return r ? r : open_store(t, &o, FK_ORIGINALS_UPLOADS, err);
 }
 
-static int open_remote(struct fk_target *t, struct fk_str server, struct fk_err *err)
+static void say_pause(void *arg, int status, const struct fk_err *err, int64_t ns)
 {
-    char url[1024];
+    (void)arg;
+    if (status)
+        fprintf(stderr, "flamekeep: the server answers %d %s; again in %.1f s\n", status,
+                fk_http_reason(status), (double)ns / 1e9);
+    else
+        fprintf(stderr, "flamekeep: %s; again in %.1f s\n", err->msg, (double)ns / 1e9);
+}
+
+static int open_remote(struct fk_target *t, const struct fk_target_opts *o, struct fk_err *err)
+{
+    char url[1024], ca[FK_PATH_MAX];
     const char *env = getenv("FLAMEKEEP_SERVER"), *token = getenv("FLAMEKEEP_TOKEN");
     if (token && *token)
         snprintf(t->token, sizeof(t->token), "Bearer %s", token);
-    if (server.n)
-        snprintf(url, sizeof(url), "%.*s", FK_STR_ARG(server));
+    if (o->server.n)
+        snprintf(url, sizeof(url), "%.*s", FK_STR_ARG(o->server));
     else
         snprintf(url, sizeof(url), "%s", env ? env : "http://127.0.0.1:4040");
-    return fk_http_client_new(
-        &(struct fk_http_client_opts){.url = url, .body_max = (uint64_t)4 << 30}, &t->client, err);
+    int r = fk_path_printf(ca, err, "%.*s", FK_STR_ARG(o->ca));
+    struct fk_http_client_opts opts = {.url = url,
+                                       .body_max = (uint64_t)4 << 30,
+                                       .ca = o->ca.n ? ca : NULL,
+                                       .tries = TRIES,
+                                       .pausing = say_pause};
+    return r ? r : fk_http_client_new(&opts, &t->client, err);
 }
 
 int fk_target_open(const struct fk_target_opts *o, struct fk_target **ret, struct fk_err *err)
@@ -62,7 +79,7 @@ int fk_target_open(const struct fk_target_opts *o, struct fk_target **ret, struc
     if (!t)
         return fk_fail_nomem(err);
     t->tenant = o->tenant;
-    int r = o->data.n ? open_local(t, o->data, err) : open_remote(t, o->server, err);
+    int r = o->data.n ? open_local(t, o->data, err) : open_remote(t, o, err);
     if (r) {
         fk_target_close(t);
         return r;

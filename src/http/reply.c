@@ -4,9 +4,7 @@
 
 #include <llhttp.h>
 
-#define MAX_HEAD   ((size_t)64 << 10)
-#define MAX_FIELDS 200
-#define MAX_INFO   16 // answers 1xx before the real one
+#define MAX_INFO 16 // answers 1xx before the real one
 
 struct parse {
     struct fk_http_reply *r;
@@ -18,7 +16,7 @@ struct parse {
 static int on_field(llhttp_t *h, const char *p, size_t n)
 {
     struct fk_http_reply *r = ((struct parse *)h->data)->r;
-    if (r->fields_n == MAX_FIELDS || n == 0)
+    if (r->fields_n == FK_CLIENT_FIELDS || n == 0)
         return -1;
     r->fields[r->fields_n++] = (struct fk_http_field){fk_str_make(p, n), FK_S("")};
     return 0;
@@ -104,7 +102,7 @@ int fk_http_reply_parse(struct fk_http_reply *r, enum fk_http_framing *ret_frami
     llhttp_t h;
     r->fields_n = 0;
     if (!r->fields)
-        r->fields = fk_calloc(MAX_FIELDS, sizeof(*r->fields));
+        r->fields = fk_calloc(FK_CLIENT_FIELDS, sizeof(*r->fields));
     if (!r->fields)
         return fk_fail_nomem(err);
     llhttp_settings_init(&on);
@@ -143,7 +141,7 @@ static int read_more(struct input *in, struct fk_err *err)
         return fk_fail_nomem(err);
     for (;;) {
         size_t n = 0;
-        int rc = fk_net_read(in->c->fd, to, FK_HTTP_READ, &n, err);
+        int rc = fk_http_wire_read(&in->c->wire, to, FK_HTTP_READ, &n, err);
         if (rc == FK_IO_OK) {
             in->buf.n += n;
             in->c->got_any = true;
@@ -151,8 +149,7 @@ static int read_more(struct input *in, struct fk_err *err)
         }
         if (rc != FK_IO_AGAIN)
             return rc == FK_IO_END ? 0 : rc;
-        rc = fk_http_client_wait(in->c, FK_READY_IN, in->c->deadline, "it did not answer", &ready,
-                                 err);
+        rc = fk_client_wait(in->c, FK_READY_IN, in->c->deadline, "it did not answer", &ready, err);
         if (rc)
             return rc;
     }
@@ -165,8 +162,8 @@ static int read_head(struct input *in, struct fk_http_reply *r, struct fk_err *e
         struct fk_str all = fk_str_from(fk_buf_view(&in->buf), in->at);
         ptrdiff_t end = fk_str_find(all, FK_S("\r\n\r\n"));
         size_t n = end < 0 ? all.n : (size_t)end + 4;
-        if (n > MAX_HEAD)
-            return fk_fail_limit(err, "header", MAX_HEAD, NULL,
+        if (n > FK_CLIENT_MAX_HEAD)
+            return fk_fail_limit(err, "header", FK_CLIENT_MAX_HEAD, NULL,
                                  "the header of the server's answer is too large");
         if (end >= 0) {
             fk_buf_clear(&r->head);
@@ -185,8 +182,8 @@ static int read_head(struct input *in, struct fk_http_reply *r, struct fk_err *e
     }
 }
 
-static int keep_data(struct fk_http_client *c, const struct fk_http_ask *a, struct fk_http_reply *r,
-                     struct fk_str data, struct fk_err *err)
+int fk_client_keep(struct fk_http_client *c, const struct fk_http_ask *a, struct fk_http_reply *r,
+                   struct fk_str data, struct fk_err *err)
 {
     r->body_bytes += data.n;
     if (a->out && r->status / 100 == 2)
@@ -207,7 +204,7 @@ static int read_body(struct input *in, const struct fk_http_ask *a, struct fk_ht
         struct fk_str all = fk_str_from(fk_buf_view(&in->buf), in->at);
         int rc = fk_http_body_next(b, (const uint8_t *)all.p, all.n, &used, &data, err);
         if (!rc && data.n)
-            rc = keep_data(in->c, a, r, data, err);
+            rc = fk_client_keep(in->c, a, r, data, err);
         if (rc)
             return rc;
         in->at += used;
@@ -242,7 +239,7 @@ static int read_answer(struct input *in, const struct fk_http_ask *a, struct fk_
     if (strcmp(a->method, "HEAD") == 0)
         framing = FK_HTTP_NO_BODY;
     struct fk_http_body b;
-    fk_http_body_start(&b, framing, length, MAX_HEAD);
+    fk_http_body_start(&b, framing, length, FK_CLIENT_MAX_HEAD);
     int rc = read_body(in, a, r, &b, err);
     *ret_keep = keep && framing != FK_HTTP_BY_CLOSE && in->at == in->buf.n;
     return rc;
