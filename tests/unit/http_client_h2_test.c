@@ -162,6 +162,31 @@ static void test_no_http2_there(void **state)
     fk_http_client_free(c);
 }
 
+// Each allocation of a call fails once: an error, never a wrong answer or a leak.
+static void test_memory(void **state)
+{
+    struct fk_http_field fields[] = {{FK_S("X-One"), FK_S("1")}, {FK_S("X-Two"), FK_S("2")}};
+    struct fk_http_ask get = {
+        .method = "GET", .path = FK_S("/item/x"), .fields = fields, .fields_n = 2};
+    struct fk_http_reply r = {0};
+    struct fk_err err = {0};
+    bool done = false;
+    (void)state;
+    for (uint64_t k = 1; !done && k < 1000; k++) {
+        struct fk_http_client *c = client_of(&fx.addr, true, 0);
+        fk_mem_fail_after(k, true);
+        int rc = fk_http_client_call(c, &get, &r, &err);
+        done = fk_mem_failed() == 0;
+        fk_mem_fail_after(0, false);
+        if (rc == 0)
+            assert_true(fk_str_eq(fk_buf_view(&r.body), FK_S("item x")));
+        assert_true(!done || rc == 0);
+        fk_http_reply_free(&r);
+        fk_http_client_free(c);
+    }
+    assert_true(done);
+}
+
 // ---- once more ----
 
 static _Atomic int asked, failures, failing;
@@ -235,7 +260,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_calls),  cmocka_unit_test(test_bodies),
         cmocka_unit_test(test_cancel), cmocka_unit_test(test_no_http2_there),
-        cmocka_unit_test(test_tries),
+        cmocka_unit_test(test_tries),  cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
