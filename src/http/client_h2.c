@@ -46,17 +46,18 @@ static int too_large(struct fk_client_h2 *h)
     return NGHTTP2_ERR_CALLBACK_FAILURE;
 }
 
-static int on_field(nghttp2_session *s, const nghttp2_frame *f, const uint8_t *name, size_t name_n,
-                    const uint8_t *value, size_t value_n, uint8_t flags, void *arg)
+static int on_field(nghttp2_session *s, const nghttp2_frame *f, nghttp2_rcbuf *n, nghttp2_rcbuf *v,
+                    uint8_t flags, void *arg)
 {
     struct fk_client_h2 *h = arg;
     struct fk_buf *b = &h->reply->head;
+    nghttp2_vec name = nghttp2_rcbuf_get_buf(n), value = nghttp2_rcbuf_get_buf(v);
     uint64_t status = 0;
     (void)s, (void)flags;
     if (f->hd.stream_id != h->stream)
         return 0;
-    if (name_n && name[0] == ':') { // nghttp2 has checked it
-        fk_str_to_u64(fk_str_make(value, value_n), &status);
+    if (name.len && name.base[0] == ':') { // nghttp2 has checked it
+        fk_str_to_u64(fk_str_make(value.base, value.len), &status);
         if (h->reply->status / 100 == 1) { // an interim answer was before
             h->spans.n = 0;
             fk_buf_clear(b);
@@ -64,11 +65,11 @@ static int on_field(nghttp2_session *s, const nghttp2_frame *f, const uint8_t *n
         h->reply->status = (int)status;
         return 0;
     }
-    if (h->spans.n == FK_CLIENT_FIELDS || b->n + name_n + value_n > FK_CLIENT_MAX_HEAD)
+    if (h->spans.n == FK_CLIENT_FIELDS || b->n + name.len + value.len > FK_CLIENT_MAX_HEAD)
         return too_large(h);
-    struct span x = {b->n, name_n, b->n + name_n, value_n};
-    fk_buf_put(b, name, name_n);
-    fk_buf_put(b, value, value_n);
+    struct span x = {b->n, name.len, b->n + name.len, value.len};
+    fk_buf_put(b, name.base, name.len);
+    fk_buf_put(b, value.base, value.len);
     if (b->failed || fk_vec_push(&h->spans, x)) {
         h->rc = fk_fail_nomem(&h->err);
         return NGHTTP2_ERR_CALLBACK_FAILURE;
@@ -340,7 +341,7 @@ static int make_session(struct fk_client_h2 *h, nghttp2_session_callbacks *on, s
         {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 1 << 20},
         {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, (uint32_t)FK_CLIENT_MAX_HEAD}};
     nghttp2_session_callbacks_set_on_begin_headers_callback(on, on_begin);
-    nghttp2_session_callbacks_set_on_header_callback(on, on_field);
+    nghttp2_session_callbacks_set_on_header_callback2(on, on_field);
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(on, on_data);
     nghttp2_session_callbacks_set_on_stream_close_callback(on, on_close);
     if (nghttp2_session_client_new(&h->session, on, h) ||
