@@ -399,7 +399,7 @@ static void test_sniffing(void **state)
     h2_close(&c);
     h2_connect(&c, &fx);
     for (size_t i = 0; i < sizeof(H2_PREFACE) - 1; i++)
-        fx_send(c.fd, H2_PREFACE + i, 1);
+        fx_send(c.fd, &H2_PREFACE[i], 1);
     h2_send(&c, NGHTTP2_SETTINGS, 0, 0, NULL, 0);
     h2_get(&c, 1, "/a");
     assert_int_equal(h2_over(&c, 1)->status, 200);
