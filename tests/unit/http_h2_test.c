@@ -67,8 +67,8 @@ static void test_many_at_once(void **state)
 
 struct bad_row {
     const char *name, *lines;
-    int status; // 0: RST_STREAM
-    uint32_t code;
+    int status;    // 0: RST_STREAM
+    uint32_t code; // beside a status: newer nghttp2 refuses it first
 };
 
 #define GETS ":method: GET\n:scheme: http\n:authority: x\n"
@@ -105,7 +105,8 @@ static const struct bad_row bad_rows[] = {
     {"host only", ":path: /a\n:method: GET\n:scheme: http\nhost: x\n", 200, 0},
     {"host with a path", ":path: /a\n:method: GET\n:scheme: http\nhost: x/y\n", 0,
      NGHTTP2_PROTOCOL_ERROR},
-    {"user in the authority", ":path: /a\n:method: GET\n:scheme: http\n:authority: a@b\n", 400, 0},
+    {"user in the authority", ":path: /a\n:method: GET\n:scheme: http\n:authority: a@b\n", 400,
+     NGHTTP2_PROTOCOL_ERROR},
     {"other scheme", ":path: /a\n:method: GET\n:scheme: ftp\n:authority: x\n", 400, 0},
     {"https", ":path: /a\n:method: GET\n:scheme: https\n:authority: x\n", 200, 0},
     {"unknown method", H2_HEAD("BREW", "/a"), 501, 0},
@@ -134,7 +135,8 @@ static void test_malformed(void **state)
         struct h2_answer *a = h2_over(&c, id);
         h2_get(&c, id + 2, "/a");
         bool alive = h2_over(&c, id + 2)->status == 200;
-        if (a->status != r->status || (!r->status && a->code != r->code) || !alive) {
+        bool reset = a->status == 0 && r->code && a->code == r->code;
+        if (!alive || (!reset && (r->status == 0 || a->status != r->status))) {
             print_error("%s: status %d, want %d, reset %d code %u, alive %d\n", r->name, a->status,
                         r->status, a->reset, (unsigned)a->code, alive);
             bad++;
