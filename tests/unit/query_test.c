@@ -76,12 +76,13 @@ static int teardown(void **state)
     return 0;
 }
 
+static const struct fk_str tenant = {FK_TENANT_DEFAULT, sizeof(FK_TENANT_DEFAULT) - 1};
+
 static struct fk_query *query(struct world *w, const struct fk_source_spec *s)
 {
     struct fk_query *q;
     struct fk_err err = {0};
-    struct fk_query_opts o = {
-        .store = w->store, .tenants = &FK_S(FK_TENANT_DEFAULT), .n_tenants = 1};
+    struct fk_query_opts o = {.store = w->store, .tenants = &tenant, .n_tenants = 1};
     fk_test_ok(fk_query_new(&o, s, &q, &err), &err);
     return q;
 }
@@ -379,7 +380,7 @@ static void test_cancel(void **state)
     struct world *w = *state;
     struct fk_cancel cancel = {0};
     struct fk_query_opts o = {
-        .store = w->store, .tenants = &FK_S(FK_TENANT_DEFAULT), .n_tenants = 1, .cancel = &cancel};
+        .store = w->store, .tenants = &tenant, .n_tenants = 1, .cancel = &cancel};
     struct fk_query *q;
     struct fk_series series;
     struct fk_err err = {0};

@@ -118,13 +118,15 @@ static int teardown(void **state)
     return 0;
 }
 
+static const struct fk_str tenant = {FK_TENANT_DEFAULT, sizeof(FK_TENANT_DEFAULT) - 1};
+
 static struct fk_query *query(struct world *w, const struct fk_id *id)
 {
     struct fk_query *q;
     struct fk_err err = {0};
     struct fk_source_spec s = {.id = id, .n_ids = 1, .from_ns = INT64_MIN, .until_ns = INT64_MAX};
     struct fk_query_opts o = {
-        .store = w->store, .tenants = &FK_S(FK_TENANT_DEFAULT), .n_tenants = 1, .memory = 64 << 20};
+        .store = w->store, .tenants = &tenant, .n_tenants = 1, .memory = 64 << 20};
     fk_test_ok(fk_query_new(&o, &s, &q, &err), &err);
     return q;
 }
