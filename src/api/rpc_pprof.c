@@ -79,8 +79,8 @@ static int rewrite_stack(struct rewrite *w, uint32_t stack, uint32_t *ret, struc
     w->frames.n = 0;
     if (w->keep && (i += cut_away(w, stack)) > begin)
         r = push(w, w->other, err);
-    if (w->pgo && w->pgo->keep_locations > 0)
-        end = (uint32_t)FK_MIN((int64_t)end, begin + w->pgo->keep_locations);
+    if (w->pgo && w->pgo->keep_locations > 0 && w->pgo->keep_locations < end - begin)
+        end = begin + (uint32_t)w->pgo->keep_locations;
     for (; r == 0 && i < end; i++)
         r = w->pgo && w->pgo->aggregate_callees && i == begin ? push_callee(w, s->frame[i], err)
                                                               : push_old(w, s->frame[i], err);

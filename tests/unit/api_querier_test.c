@@ -282,6 +282,11 @@ static void pgo_keeps_the_leaves(void **state)
         const char *name = string_at(w, p, f[line[0].function_id - 1].name);
         assert_int_equal(line[0].line, name[0] == 'g' ? 0 : 1); // its line is the length of a name
     }
+    // More than there are: all.
+    p = merged(w,
+               ",\"stackTraceSelector\":{\"goPgo\":{\"keepLocations\":\"9223372036854775807\"}}");
+    assert_int_equal(p->sample.n, 3);
+    assert_true(names_function(w, p, "main") && names_function(w, p, "root"));
 }
 
 // ---- difference ----
