@@ -12,6 +12,7 @@
 #define KIND     "debuginfo"
 #define STALE_MS ((int64_t)7 * 60 * 1000) // an upload may take five minutes, and two more
 #define ID_MAX   40
+#define FILES    30000 // of a tenant; three make one symbol file
 
 enum { TYPE_FULL = 1, TYPE_NO_TEXT = 2, STATE_UPLOADING = 0, STATE_UPLOADED = 1 };
 
@@ -48,7 +49,14 @@ static int part_key(const struct fk_api_call *c, const struct object *o, const c
     return fk_files_key(c, key, KIND, rest, err);
 }
 
-// Adds what one name says to the object it belongs to; of several uploads the latest counts.
+static int by_name(const void *pa, const void *pb)
+{
+    return fk_str_cmp(((const struct fk_kept_file *)pa)->rest,
+                      ((const struct fk_kept_file *)pb)->rest);
+}
+
+// Adds what one name says to the object it belongs to, which is the last one if it is there: names
+// come in order. Of several uploads the latest counts.
 static int note(struct object *v, size_t *n, const struct fk_kept_file *f)
 {
     struct fk_str rest = f->rest, id, begun, part = FK_S("");
@@ -57,9 +65,7 @@ static int note(struct object *v, size_t *n, const struct fk_kept_file *f)
         !fk_str_split(&rest, '/', &part) || read_build_id(id, x.id, NULL) ||
         fk_str_to_i64(begun, &x.begun_ms))
         return 0;
-    size_t at = 0;
-    while (at < *n && strcmp(v[at].id, x.id) != 0)
-        at++;
+    size_t at = *n && strcmp(v[*n - 1].id, x.id) == 0 ? *n - 1 : *n;
     if (at == *n)
         v[(*n)++] = x;
     if (v[at].begun_ms > x.begun_ms)
@@ -85,6 +91,8 @@ static int find(struct fk_api_call *c, const char *id, struct object **ret, size
     snprintf(prefix, sizeof(prefix), "%s%s", id, *id ? "/" : "");
     int r = fk_files_list(c, KIND, prefix, &files, err);
     struct object *v = r ? NULL : fk_arena_array(c->arena, files.v.n + 1, sizeof(*v));
+    if (v && files.v.n)
+        qsort(files.v.v, files.v.n, sizeof(*files.v.v), by_name);
     for (size_t i = 0; v && i < files.v.n; i++)
         note(v, &n, &files.v.v[i]);
     fk_vec_free(&files.v);
@@ -143,8 +151,20 @@ static int is_room(struct fk_api_call *c, bool *ret, struct fk_err *err)
     int r = fk_files_list(c, KIND, "", &files, err);
     for (size_t i = 0; r == 0 && i < files.v.n; i++)
         used += files.v.v[i].size;
+    *ret = used < c->api->opts.limits.debuginfo_bytes && files.v.n < FILES;
     fk_vec_free(&files.v);
-    *ret = used < c->api->opts.limits.debuginfo_bytes;
+    return r;
+}
+
+// Uploads that nobody has finished in time, of any file.
+static int remove_stale(struct fk_api_call *c, struct fk_err *err)
+{
+    struct object *o;
+    size_t n = 0;
+    int r = find(c, "", &o, &n, err);
+    for (size_t i = 0; r == 0 && i < n; i++)
+        if (!o[i].done_ms && c->now_ns / FK_NS_PER_MS - o[i].begun_ms >= STALE_MS)
+            r = remove_all(c, o[i].id, err);
     return r;
 }
 
@@ -156,6 +176,8 @@ static int judge(struct fk_api_call *c, const char *id, const struct rpc_debug_f
     bool room;
     int r = find(c, id, &o, &n, err);
     if (r || (r = is_room(c, &room, err)))
+        return r;
+    if (!room && ((r = remove_stale(c, err)) || (r = is_room(c, &room, err))))
         return r;
     if (n && o->done_ms)
         return verdict(c, false, "the file is here already", err);
@@ -193,7 +215,14 @@ int fk_rpc_debug_ask(struct fk_api_call *c, struct fk_err *err)
 static int keep_data(struct fk_api_call *c, const struct object *o, struct fk_err *err)
 {
     char key[FK_BLOB_KEY_MAX + 1];
-    int r = part_key(c, o, "data", key, err);
+    bool room;
+    int r = is_room(c, &room, err); // many may have begun while there was some
+    if (r == 0 && !room && !o->has_data)
+        r = fk_fail_limit(err, "body", c->api->opts.limits.debuginfo_bytes,
+                          FK_LIMIT_FLAG(debuginfo_bytes),
+                          "no room is left for debug files; DeleteDebuginfo makes some");
+    if (r == 0)
+        r = part_key(c, o, "data", key, err);
     if (r == 0 && !o->has_data) // the same again is fine
         r = fk_blob_put(c->api->opts.files, key, c->request, err);
     c->type = "text/plain; charset=utf-8";

@@ -214,6 +214,26 @@ static void files_that_make_no_sense(void **state)
     has(should(w, FILE_OF("cd34")), "no room is left");
 }
 
+// Many may begin while there is room; who comes when there is none is refused. What nobody finished
+// makes room for others.
+static void begun_uploads_take_no_room_that_is_not_there(void **state)
+{
+    struct world *w = *state;
+    w->limits.debuginfo_bytes = 100;
+    close_world(w);
+    open_world(w);
+    has(should(w, FILE_OF("ab12")), "true");
+    has(should(w, FILE_OF("cd34")), "true");
+    char body[100] = "\177ELF";
+    assert_int_equal(post(w, "ab12", body, sizeof(body)), 200);
+    assert_int_equal(post(w, "cd34", body, sizeof(body)), 413);
+    assert_int_equal(post(w, "ab12", body, sizeof(body)), 200); // it is here
+    has(should(w, FILE_OF("ef56")), "no room is left");
+    fk_test_clock_add(&w->clock, 7 * MINUTE);
+    has(should(w, FILE_OF("ef56")), "true");
+    assert_null(strstr(debug_list(w), "ab12"));
+}
+
 // By protobuf, from the question to the end.
 static void states_in_protobuf(void **state)
 {
@@ -290,6 +310,7 @@ int main(void)
         TEST(files_pass_through_their_states),
         TEST(stale_uploads_begin_anew),
         TEST(files_that_make_no_sense),
+        TEST(begun_uploads_take_no_room_that_is_not_there),
         TEST(states_in_protobuf),
         TEST(tenants_see_their_own),
         TEST(calls_without_memory_fail_whole),
