@@ -25,9 +25,9 @@ struct best {
 
 struct one_series {
     struct fk_labels labels; // borrowed from the snapshot
-    uint32_t group;
-    struct cell *cell; // n_steps, in the query's arena
-    struct best *best; // likewise; NULL: none are wanted
+    uint32_t group, next;    // series of its group, FK_NONE: the last
+    struct cell *cell;       // n_steps, in the query's arena
+    struct best *best;       // likewise; NULL: none are wanted
 };
 
 struct job {
@@ -40,6 +40,7 @@ struct job {
     struct fk_map series_index;
     struct fk_groups groups;
     uint32_t *of_part; // series of the part -> ours + 1
+    uint32_t *first;   // series of each group
 };
 
 static int series_of(struct job *j, const struct fk_labels *labels, uint32_t *ret,
@@ -226,9 +227,9 @@ static double cell_value(const struct job *j, const struct cell *c, enum fk_aggr
 static int put_exemplar(struct job *j, uint32_t g, size_t step, struct fk_point *to)
 {
     const struct one_series *from = NULL;
-    for (size_t i = 0; i < j->series.n; i++) {
+    for (uint32_t i = j->first[g]; i != FK_NONE; i = j->series.v[i].next) {
         const struct one_series *o = &j->series.v[i];
-        if (o->group == g && o->best && o->best[step].there &&
+        if (o->best && o->best[step].there &&
             (!from || o->best[step].value > from->best[step].value))
             from = o;
     }
@@ -247,8 +248,8 @@ static int put_exemplar(struct job *j, uint32_t g, size_t step, struct fk_point 
 // Sums of a group's series, of each step.
 static void add_up(const struct job *j, uint32_t g, enum fk_aggregation how, struct cell *sum)
 {
-    for (size_t i = 0; i < j->series.n; i++)
-        for (size_t k = 0; j->series.v[i].group == g && k < j->n_steps; k++) {
+    for (uint32_t i = j->first[g]; i != FK_NONE; i = j->series.v[i].next)
+        for (size_t k = 0; k < j->n_steps; k++) {
             const struct cell *c = &j->series.v[i].cell[k];
             if (!c->n)
                 continue;
@@ -257,6 +258,22 @@ static void add_up(const struct job *j, uint32_t g, enum fk_aggregation how, str
         }
     for (size_t k = 0; how == FK_AGG_MEAN && k < j->n_steps; k++)
         sum[k].sum = sum[k].n ? sum[k].sum / (double)sum[k].n : 0;
+}
+
+// Chains the series of each group, in their order.
+static int chain(struct job *j)
+{
+    j->first = fk_arena_array(&j->q->arena, j->groups.v.n + 1, sizeof(*j->first));
+    if (!j->first)
+        return -FK_E_NOMEM;
+    for (size_t g = 0; g < j->groups.v.n; g++)
+        j->first[g] = FK_NONE;
+    for (size_t i = j->series.n; i-- > 0;) {
+        struct one_series *o = &j->series.v[i];
+        o->next = j->first[o->group];
+        j->first[o->group] = (uint32_t)i;
+    }
+    return 0;
 }
 
 static int make_group(struct job *j, uint32_t g, enum fk_aggregation how, struct fk_group *ret)
@@ -304,11 +321,14 @@ static int finish(struct job *j, enum fk_kind kind, struct fk_series *ret, struc
             "a counter since process start has no rate per profile; ask for sum or avg");
     struct fk_group *group =
         fk_arena_zalloc(&j->q->arena, FK_MAX(j->groups.v.n, (size_t)1) * sizeof(*group));
-    if (!group)
-        return fk_fail_nomem(err);
-    for (uint32_t g = 0; g < j->groups.v.n; g++)
-        if (make_group(j, g, how, &group[g]))
-            return fk_fail_nomem(err);
+    int r = !group || chain(j) ? fk_fail_nomem(err) : 0;
+    for (uint32_t g = 0; r == 0 && g < j->groups.v.n; g++) {
+        r = fk_cancel_check(j->q->opts.cancel, err);
+        if (r == 0 && make_group(j, g, how, &group[g]))
+            r = fk_fail_nomem(err);
+    }
+    if (r)
+        return r;
     qsort(group, j->groups.v.n, sizeof(*group), by_total);
     size_t n = j->spec->limit ? FK_MIN(j->spec->limit, j->groups.v.n) : j->groups.v.n;
     *ret = (struct fk_series){group, n, j->groups.v.n, j->step_ns, how};
