@@ -174,6 +174,9 @@ struct fk_out fk_call_out(struct fk_api_call *c)
 // What pages of others may not make a browser do; logging in is among it.
 #define WRITES (FK_API_INGEST | FK_API_PUSH | FK_API_ADMIN | FK_API_OPEN)
 
+// Pages and probes, which say nothing of what is stored.
+#define OF_PROBES (FK_API_HIDDEN | FK_API_OPEN)
+
 // A call whose client left, or whose time was over: how long it went on.
 static void note_cancelled(struct fk_api *api, const struct fk_cancel *cancel)
 {
@@ -203,7 +206,7 @@ static void run_route(void *arg, struct fk_http_req *req, struct fk_http_res *re
     c.cancel = req->cancel;
     if (req->params_n)
         c.path_param = req->params[0].value;
-    if (!(a->endpoint->flags & FK_API_HIDDEN) &&
+    if ((a->endpoint->flags & OF_PROBES) != OF_PROBES &&
         fk_api_guard(a->api, (a->endpoint->flags & WRITES) != 0, req, &err)) {
         fk_http_res_fail(res, 403, &err);
     } else if (fk_call_take_caller(&c, req, &err)) {
@@ -407,6 +410,8 @@ void fk_api_set_local(struct fk_api *api, bool local)
 void fk_api_set_ready(struct fk_api *api, bool ready)
 {
     api->ready = ready;
-    if (!ready)
+    if (ready)
+        fk_watchers_come(api->watchers);
+    else
         fk_watchers_leave(api->watchers);
 }

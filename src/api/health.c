@@ -56,14 +56,16 @@ int fk_rpc_health_check(struct fk_api_call *c, struct fk_err *err)
 struct watcher {
     struct watcher *next;
     struct fk_rpc_stream *stream;
-    bool known; // the service it asks for
+    enum status said; // last; SERVICE_UNKNOWN does not change
 };
 
-// Who waits for a change. A stream in the list has not ended; it is ended by whoever takes it out.
+// Who waits for a change. A stream in the list has not ended, and is answered under the lock only;
+// it is ended by whoever takes it out.
 struct fk_api_watchers {
     struct fk_mutex lock;
     struct watcher *first;
     size_t n;
+    bool left; // the server goes: nobody is taken in any more
 };
 
 struct fk_api_watchers *fk_watchers_new(void)
@@ -97,29 +99,24 @@ static int send_status(struct fk_rpc_stream *s, enum status status, struct fk_er
     return r ? r : fk_rpc_stream_send(s, fk_buf_view(&b), err);
 }
 
-static int add_watcher(struct fk_api_watchers *w, struct fk_rpc_stream *s, bool known,
-                       struct fk_err *err)
+// Answers and takes it in, under the lock.
+static int add_watcher(struct fk_api_watchers *w, struct watcher *x, struct fk_err *err)
 {
-    struct watcher *x = fk_calloc(1, sizeof(*x));
-    if (!x)
-        return fk_fail_nomem(err);
-    *x = (struct watcher){NULL, s, known};
-    fk_mutex_lock(&w->lock);
-    bool full = w->n >= WATCHERS_MAX, there = false;
-    for (struct watcher *y = w->first; y && !there; y = y->next)
-        there = y->stream == s;
-    if (!full && !there) {
-        x->next = w->first;
-        w->first = x;
-        w->n++;
-    }
-    fk_mutex_unlock(&w->lock);
-    if (!full && !there)
-        return 0;
-    fk_free(x);
-    if (there)
-        return fk_fail(err, FK_E_INVALID, "one call watches one service: call again");
-    return fk_fail_limit(err, "watchers", WATCHERS_MAX, NULL, "too many clients watch the health");
+    if (w->left)
+        return fk_fail(err, FK_E_STOPPED, "the server is going");
+    for (struct watcher *y = w->first; y; y = y->next)
+        if (y->stream == x->stream)
+            return fk_fail(err, FK_E_INVALID, "one call watches one service: call again");
+    if (w->n >= WATCHERS_MAX)
+        return fk_fail_limit(err, "watchers", WATCHERS_MAX, NULL,
+                             "too many clients watch the health");
+    int r = send_status(x->stream, x->said, err);
+    if (r)
+        return r;
+    x->next = w->first;
+    w->first = x;
+    w->n++;
+    return 0;
 }
 
 static int watch_message(void *arg, struct fk_rpc_stream *s, struct fk_str message,
@@ -132,10 +129,16 @@ static int watch_message(void *arg, struct fk_rpc_stream *s, struct fk_str messa
     int r = fk_msg_decode(&check_type, message, &a, &in, err);
     if (r)
         return r;
-    enum status status = status_of(api, in.service);
-    if ((r = send_status(s, status, err)))
-        return r;
-    return add_watcher(api->watchers, s, status != SERVICE_UNKNOWN, err);
+    struct watcher *x = fk_calloc(1, sizeof(*x));
+    if (!x)
+        return fk_fail_nomem(err);
+    fk_mutex_lock(&api->watchers->lock);
+    *x = (struct watcher){NULL, s, status_of(api, in.service)};
+    r = add_watcher(api->watchers, x, err);
+    fk_mutex_unlock(&api->watchers->lock);
+    if (r)
+        fk_free(x);
+    return r;
 }
 
 static void watch_last(void *arg, struct fk_rpc_stream *s)
@@ -163,17 +166,30 @@ static void watch_gone(void *arg, struct fk_rpc_stream *s)
 
 const struct fk_rpc_stream_ops fk_api_health_watch = {watch_message, watch_last, watch_gone};
 
-// The server goes: watchers hear of it and their calls end, which else would hold up its end.
+// The server can be used now. Who cannot be told hears it by the end of the connection.
+void fk_watchers_come(struct fk_api_watchers *w)
+{
+    fk_mutex_lock(&w->lock);
+    w->left = false;
+    for (struct watcher *x = w->first; x; x = x->next)
+        if (x->said == NOT_SERVING && send_status(x->stream, SERVING, NULL) == 0)
+            x->said = SERVING;
+    fk_mutex_unlock(&w->lock);
+}
+
+// The server goes: watchers hear of it and their calls end, which else would hold up its end; so
+// would those that come back at once.
 void fk_watchers_leave(struct fk_api_watchers *w)
 {
     struct fk_err err;
     fk_fail(&err, FK_E_STOPPED, "the server is going");
     fk_mutex_lock(&w->lock);
+    w->left = true;
     while (w->first) {
         struct watcher *x = w->first;
         w->first = x->next;
         w->n--;
-        if (x->known)
+        if (x->said == SERVING)
             send_status(x->stream, NOT_SERVING, NULL);
         fk_rpc_stream_end(x->stream, FK_RPC_UNAVAILABLE, &err);
         fk_free(x);

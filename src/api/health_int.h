@@ -8,7 +8,9 @@
 struct fk_api_watchers;
 struct fk_api_watchers *fk_watchers_new(void); // NULL: no memory
 void fk_watchers_free(struct fk_api_watchers *w);
-// Tells all of them that the server is no longer there, and ends their calls.
+// Tells all of them that the server can be used; that it is no longer there, and ends their calls
+// as well as those to come.
+void fk_watchers_come(struct fk_api_watchers *w);
 void fk_watchers_leave(struct fk_api_watchers *w);
 
 extern const struct fk_rpc_stream_ops fk_api_health_watch; // arg: struct fk_api

@@ -474,9 +474,11 @@ static void read_over(struct h1 *c)
         return;
     }
     // Most likely gone, though it may have ended its direction only: the answer is tried. What it
-    // wanted to be kept is kept.
+    // wanted to be kept is kept. A sink's answer may have no end, and nobody would notice.
     const struct fk_http_route *r = c->ex->req.route;
-    if (!r || r->cls != FK_WORK_INGEST)
+    if (r && r->sink && fk_http_ex_wants_body(c->ex))
+        enter(c, DEAD);
+    else if (!r || r->cls != FK_WORK_INGEST)
         fk_cancel_set(&c->ex->cancel, FK_E_CANCELLED);
 }
 

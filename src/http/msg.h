@@ -45,7 +45,8 @@ struct fk_http_req {
         *arena; // for the handler too; limit --http-request-memory; one thread at a time
     struct fk_cancel *cancel; // set when the client is gone, the deadline of the route is over, or
                               // the server cuts off
-    void *user;               // of the admit hook and of sinks; NULL at first
+    void *user;               // of the admit hook; NULL at first
+    void *call;               // of the route's sink; NULL at first
 };
 
 // The first field of that name (any case); .p is NULL when there is none.

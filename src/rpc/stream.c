@@ -7,12 +7,15 @@
 
 #define MESSAGE_MAX ((size_t)64 << 10) // of these small services' questions
 #define SENT_MAX    ((uint64_t)1 << 20)
+#define IN_MAX      (MESSAGE_MAX + FK_RPC_HEAD + FK_RPC_STREAM_PIECE)
 
 struct fk_rpc_stream {
     struct fk_rpc rpc;
     struct fk_http_res *res;
     const struct fk_rpc_stream_route *route;
-    struct fk_buf in; // begun envelopes; the loop's
+    char *in; // begun envelopes, the loop's; IN_MAX bytes in the request's arena, since another
+              // thread may end the call at any time
+    size_t in_n;
     uint64_t sent;
     bool begun;
     _Atomic bool over;
@@ -86,7 +89,7 @@ static void on_headers(void *arg, struct fk_http_req *req, struct fk_http_res *r
         return;
     }
     struct fk_rpc_stream *s = fk_arena_zalloc(req->arena, sizeof(*s));
-    if (!s) {
+    if (!s || !(s->in = fk_arena_alloc(req->arena, IN_MAX))) {
         fk_fail_nomem(&err);
         refuse(res, 503, &err);
         return;
@@ -94,53 +97,57 @@ static void on_headers(void *arg, struct fk_http_req *req, struct fk_http_res *r
     s->rpc = rpc;
     s->res = res;
     s->route = arg;
-    fk_buf_init(&s->in, MESSAGE_MAX + FK_RPC_HEAD + FK_RPC_STREAM_PIECE);
-    req->user = s;
+    req->call = s;
 }
 
-// Ends with what went wrong; the buffer is the loop's and goes first.
 static void give_up(struct fk_rpc_stream *s, const struct fk_err *err)
 {
-    fk_buf_free(&s->in);
     if (s->route->ops->on_gone)
         s->route->ops->on_gone(s->route->arg, s);
     fk_rpc_stream_end(s, code_of(err), err);
 }
 
-static int take_messages(struct fk_rpc_stream *s, struct fk_arena *a, struct fk_err *err)
+// 1 with a message taken, 0 when there is no whole one. What it unpacks to is in an arena of its
+// own: the request's is whose who answers, and would fill up.
+static int take_message(struct fk_rpc_stream *s, struct fk_str *in, struct fk_err *err)
 {
     const struct fk_size_limit limit = {MESSAGE_MAX, NULL, "the message"};
-    struct fk_str in = fk_buf_view(&s->in), message;
-    int more = 0;
-    while (!atomic_load(&s->over) &&
-           (more = fk_rpc_envelope(&s->rpc, &in, &limit, a, &message, err)) > 0) {
-        int rc = s->route->ops->on_message(s->route->arg, s, message, err);
-        if (rc)
-            return rc;
-    }
+    struct fk_str message;
+    FK_AUTO_ARENA a;
+    fk_arena_init(&a, 0);
+    int more = fk_rpc_envelope(&s->rpc, in, &limit, &a, &message, err);
+    if (more <= 0)
+        return more;
+    int rc = s->route->ops->on_message(s->route->arg, s, message, err);
+    return rc ? rc : 1;
+}
+
+static int take_messages(struct fk_rpc_stream *s, struct fk_err *err)
+{
+    struct fk_str in = {s->in, s->in_n};
+    int more = 1;
+    while (more > 0 && !atomic_load(&s->over))
+        more = take_message(s, &in, err);
     if (more < 0 || atomic_load(&s->over))
         return more < 0 ? more : 0;
-    size_t left = in.n;
-    if (left)
-        memmove(s->in.p, in.p, left);
-    s->in.n = left;
+    memmove(s->in, in.p, in.n);
+    s->in_n = in.n;
     return 0;
 }
 
 static enum fk_http_more on_body(void *arg, struct fk_http_req *req, struct fk_http_res *res,
                                  const uint8_t *p, size_t n)
 {
-    struct fk_rpc_stream *s = req->user;
+    struct fk_rpc_stream *s = req->call;
     struct fk_err err;
     int rc = 0;
     (void)arg;
     (void)res;
     while (n && rc == 0 && !atomic_load(&s->over)) {
         size_t k = FK_MIN(n, (size_t)FK_RPC_STREAM_PIECE);
-        fk_buf_put(&s->in, p, k);
-        rc = fk_buf_check(&s->in, "message", &err);
-        if (rc == 0)
-            rc = take_messages(s, req->arena, &err);
+        memcpy(s->in + s->in_n, p, k); // behind a message that is not whole: there is room
+        s->in_n += k;
+        rc = take_messages(s, &err);
         p += k;
         n -= k;
     }
@@ -151,9 +158,9 @@ static enum fk_http_more on_body(void *arg, struct fk_http_req *req, struct fk_h
 
 static void on_complete(void *arg, struct fk_http_req *req, struct fk_http_res *res)
 {
-    struct fk_rpc_stream *s = req->user;
+    struct fk_rpc_stream *s = req->call;
     struct fk_err err;
-    bool cut = s->in.n > 0;
+    bool cut = s->in_n > 0;
     (void)arg;
     (void)res;
     if (cut) {
@@ -161,7 +168,6 @@ static void on_complete(void *arg, struct fk_http_req *req, struct fk_http_res *
         give_up(s, &err);
         return;
     }
-    fk_buf_free(&s->in);
     if (s->route->ops->on_last)
         s->route->ops->on_last(s->route->arg, s);
     else
@@ -170,13 +176,12 @@ static void on_complete(void *arg, struct fk_http_req *req, struct fk_http_res *
 
 static void on_abort(void *arg, struct fk_http_req *req, struct fk_http_res *res)
 {
-    struct fk_rpc_stream *s = req->user;
+    struct fk_rpc_stream *s = req->call;
     (void)arg;
     if (!s) {
         fk_http_res_end(res);
         return;
     }
-    fk_buf_free(&s->in);
     if (s->route->ops->on_gone)
         s->route->ops->on_gone(s->route->arg, s);
     if (!atomic_exchange(&s->over, true))

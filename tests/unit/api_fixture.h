@@ -22,6 +22,7 @@ struct world {
     struct fk_pool *pool;
     struct fk_http_server *server;
     struct fk_http_client *client;
+    struct fk_addr at; // where the server listens
 };
 
 // ---- a server ----
@@ -30,7 +31,7 @@ static inline void start(struct world *w, enum fk_auth auth, bool multitenancy)
 {
     struct fk_err err = {0};
     char url[FK_ADDR_CHARS + 16], bound[FK_ADDR_CHARS];
-    struct fk_addr any, at;
+    struct fk_addr any;
     size_t n;
     fk_test_ok(fk_api_new(&(struct fk_api_opts){.store = w->store,
                                                 .state = w->state,
@@ -51,11 +52,11 @@ static inline void start(struct world *w, enum fk_auth auth, bool multitenancy)
                                     .admit = fk_api_admit};
     fk_test_ok(fk_http_server_new(&o, &w->server, &err), &err);
     fk_test_ok(fk_addr_parse(FK_S("127.0.0.1:0"), 0, &any, &err), &err);
-    fk_test_ok(fk_http_server_listen(w->server, &any, &at, &err), &err);
+    fk_test_ok(fk_http_server_listen(w->server, &any, &w->at, &err), &err);
     fk_test_ok(fk_http_server_start(w->server, &err), &err);
     fk_api_set_server(w->api, w->server);
     fk_api_set_ready(w->api, true);
-    fk_addr_format(&at, bound);
+    fk_addr_format(&w->at, bound);
     snprintf(url, sizeof(url), "http://%s", bound);
     fk_test_ok(fk_http_client_new(&(struct fk_http_client_opts){.url = url, .body_max = 1 << 20},
                                   &w->client, &err),
