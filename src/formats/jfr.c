@@ -101,34 +101,70 @@ static int read_body(struct jfr_chunk *k, struct fk_err *err)
     return 0;
 }
 
+// A chunk with what it allocates: kept while the next one is read, whose events may name its
+// stacks.
+struct held {
+    struct jfr_chunk k;
+    struct fk_arena arena;
+};
+
 struct jfr {
     const struct fk_decoding *d;
     struct jfr_rows *rows;
+    struct held *before; // whose constants are those of `rows`; NULL: none
     struct jfr_labels labels;
     struct jfr_settings set; // of the chunk before
     uint64_t n_read;
 };
 
+static void let_go(struct held *h)
+{
+    if (!h)
+        return;
+    jfr_free_pools(&h->k);
+    fk_map_free(&h->k.type_index);
+    fk_map_free(&h->k.event_index);
+    fk_arena_free(&h->arena);
+    fk_free(h);
+}
+
+static struct held *hold(struct jfr *j)
+{
+    const struct fk_arena *a = j->d->arena;
+    struct held *h = fk_calloc(1, sizeof(*h));
+    if (!h)
+        return NULL;
+    fk_arena_init(&h->arena, a->limit == SIZE_MAX ? 0 : FK_MAX(a->limit - a->used, (size_t)1));
+    h->k = (struct jfr_chunk){.d = j->d,
+                              .rows = j->rows,
+                              .labels = &j->labels,
+                              .arena = &h->arena,
+                              .before = j->before ? &j->before->k : NULL,
+                              .set = j->set};
+    return h;
+}
+
 // The chunk at the begin of `rest`; *ret_size: its bytes, 0 when that is not known.
 static int read_chunk(struct jfr *j, struct fk_str rest, uint64_t *ret_size, struct fk_err *err)
 {
-    FK_AUTO_ARENA arena;
-    const struct fk_arena *a = j->d->arena;
-    struct jfr_chunk k = {
-        .d = j->d, .rows = j->rows, .labels = &j->labels, .arena = &arena, .set = j->set};
+    struct held *h = hold(j);
     *ret_size = 0;
-    fk_arena_init(&arena, a->limit == SIZE_MAX ? 0 : FK_MAX(a->limit - a->used, (size_t)1));
-    int rc = read_version(&k, rest, ret_size, err);
+    if (!h)
+        return fk_fail_nomem(err);
+    struct jfr_chunk *k = &h->k;
+    int rc = read_version(k, rest, ret_size, err);
+    if (!rc) {
+        k->begin = (const uint8_t *)rest.p;
+        k->end = k->begin + *ret_size;
+        k->fuel = *ret_size * 16 + 1000000;
+        rc = read_body(k, err);
+        j->set = k->set;
+    }
+    k->before = NULL;
+    let_go(j->before);
+    j->before = rc ? NULL : h;
     if (rc)
-        return rc;
-    k.begin = (const uint8_t *)rest.p;
-    k.end = k.begin + *ret_size;
-    k.fuel = *ret_size * 16 + 1000000;
-    rc = read_body(&k, err);
-    j->set = k.set;
-    jfr_free_pools(&k);
-    fk_map_free(&k.type_index);
-    fk_map_free(&k.event_index);
+        let_go(h);
     return rc;
 }
 
@@ -138,6 +174,8 @@ static int finish_part(struct jfr *j, struct fk_err *err)
     FK_AUTO_ARENA arena;
     fk_arena_init(&arena, j->d->arena->limit == SIZE_MAX ? 0 : j->d->arena->limit);
     int rc = jfr_rows_deliver(j->rows, &arena, err);
+    let_go(j->before);
+    j->before = NULL;
     jfr_rows_free(j->rows);
     j->rows = rc ? NULL : jfr_rows_new(j->d);
     return rc || j->rows ? rc : fk_decoding_nomem(j->d, err);
@@ -184,6 +222,7 @@ int fk_jfr_decode(const struct fk_decoding *d, struct fk_str bytes, struct fk_er
     if (!j.rows)
         return fk_decoding_nomem(d, err);
     rc = read_chunks(&j, bytes, &first);
+    let_go(j.before);
     if (rc && err)
         *err = first;
     if (!rc)

@@ -164,7 +164,8 @@ struct jfr_chunk {
     const struct fk_decoding *d;
     struct jfr_rows *rows;
     const struct jfr_labels *labels;
-    struct fk_arena *arena; // dies with the chunk
+    struct fk_arena *arena;   // dies with the chunk
+    struct jfr_chunk *before; // of the same rows; NULL: none
     const uint8_t *begin, *end;
     const uint8_t *first_event;
     uint64_t metadata_at, checkpoint_at; // offsets in the chunk

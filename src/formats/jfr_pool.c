@@ -373,15 +373,31 @@ static int make_stack(struct jfr_chunk *k, const struct jfr_type *t, struct jfr_
     return rc;
 }
 
+// The chunk whose constant it is. An event that began before a chunk names a stack that may have
+// been written to the one before only; the JDK's own reader looks there as well.
+static struct jfr_constant *find_stack(struct jfr_chunk **k, const struct jfr_type **t,
+                                       uint64_t key)
+{
+    struct jfr_constant *x = *t ? find(*t, key) : NULL;
+    struct jfr_chunk *before = (*k)->before;
+    for (uint32_t i = 0; !x && key && *t && before && i < before->n_types; i++)
+        if (fk_str_eq(before->type[i].name, (*t)->name) && (x = find(&before->type[i], key))) {
+            *t = &before->type[i];
+            *k = before;
+            break;
+        }
+    return x;
+}
+
 int jfr_stack_of(struct jfr_chunk *k, const struct jfr_object *o, uint32_t *ret)
 {
     const struct jfr_field *f = jfr_has(o, JFR_STACK_TRACE) ? o->v[JFR_STACK_TRACE].field : NULL;
-    struct jfr_constant *x =
-        f && f->reference && f->of ? find(f->of, o->v[JFR_STACK_TRACE].n) : NULL;
+    const struct jfr_type *t = f && f->reference ? f->of : NULL;
+    struct jfr_constant *x = find_stack(&k, &t, t ? o->v[JFR_STACK_TRACE].n : 0);
     if (!x)
         return fk_dict_stack(jfr_rows_dict(k->rows), NULL, 0, ret);
     if (x->memo == FK_NONE) {
-        int rc = make_stack(k, f->of, x);
+        int rc = make_stack(k, t, x);
         if (rc)
             return rc;
     }

@@ -89,19 +89,7 @@ def self_counts(events):
     return collections.Counter(l for l in leaves if '$$Lambda' not in l)
 
 
-def chunks_of(file):
-    """How many chunks the recording has: each says its own size."""
-    count, at, bytes_ = 0, 0, open(file, 'rb').read()
-    while bytes_[at:at + 4] == b'FLR\0':
-        at += int.from_bytes(bytes_[at + 8:at + 16], 'big')
-        count += 1
-    return count
-
-
 def checks(client, file):
-    # Known difference: in recordings of two chunks one event of a kind, begun right before the second, is kept without a stack
-    # that the JDK's reader finds, it is thought in the chunk before (ours looks in the event's own). More than one for each border is a failure.
-    borders = chunks_of(file) - 1
     with open(file, 'rb') as f:
         status, _, body = client.request('POST', '/api/v1/upload', {'labels': '{service_name="busy"}'}, f.read())
     receipt = json.loads(body)
@@ -117,11 +105,14 @@ def checks(client, file):
             yield f'{event}: {field}', abs(got - want) <= len(events), f'{got}, not {want}'
         rows = client.get('/api/v1/top', id=id, type=count, limit=1000)[1]['rows']
         have = {r['function']: r['self'] for r in rows}
+        # An event that began before a chunk may name a stack that only the chunk before has. Ours looks there, always; the JDK's
+        # reader finds some of these and prints null for others: so many more may have one here.
+        nulls = sum(not e.get('stackTrace') for e in events)
         for name, n in self_counts(events).most_common(20):
-            short = n - have.get(name, 0)
-            yield f'{event}: self of {name}', 0 <= short <= borders, f'{have.get(name)}, not {n}'
-            if short:
-                print(f'DIFFERS: {event}: {short} of {n} at {name} without a stack, at a border of chunks')
+            more = have.get(name, 0) - n
+            yield f'{event}: self of {name}', 0 <= more <= nulls, f'{have.get(name)}, not {n}'
+            if more:
+                print(f'DIFFERS: {event}: {more} at {name} for which the JDK prints no stack')
     threads = {v['value'] for v in client.get('/api/v1/labels/thread/values', query='{service_name="busy"}')[1]['values']}
     yield 'threads', {'computes', 'allocates', 'parks', 'locks-0'} <= threads, sorted(threads)
 

@@ -239,6 +239,34 @@ static void chunks_are_one_recording(void **state)
     fk_arena_free(&s.arena);
 }
 
+// What a chunk does not have of an event's stack is looked for in the one before, not farther.
+static void stacks_of_the_chunk_before(void **state)
+{
+    (void)state;
+    struct jfr_make m;
+    struct seen s;
+    FK_AUTO_BUF file;
+    fk_buf_init(&file, 0);
+    begin(&m, false);
+    sample(&m, 0, 2, 3); // stack 1 is there and not asked for
+    end(&m, &file);
+    for (int i = 0; i < 2; i++) {
+        begin(&m, false);
+        m.start_ns += 5000000000u * (i + 1);
+        sample(&m, 0, 1, 3);
+        jm_metadata(&m, types, FK_COUNTOF(types)); // and no constants at all
+        jm_end(&m, 2, 1, &file);
+    }
+    assert_int_equal(decode(&s, fk_buf_view(&file)), 0);
+    assert_int_equal(s.n, 1);
+    expect(&s, 0, "process_cpu", "samples", 3);
+    assert_int_equal(s.p[0].n_rows, 3);
+    expect_stack(&s.p[0], 0, "a/Work$$Lambda_.run:0<a/Main.run:11");
+    expect_stack(&s.p[0], 1, "a/Main.work:20<a/Main.run:10");
+    expect_stack(&s.p[0], 2, "");
+    fk_arena_free(&s.arena);
+}
+
 static void nothing_sampled_is_a_profile(void **state)
 {
     (void)state;
@@ -322,6 +350,7 @@ int main(void)
         cmocka_unit_test(old_objects_have_no_size),
         cmocka_unit_test(labels_come_beside_it),
         cmocka_unit_test(chunks_are_one_recording),
+        cmocka_unit_test(stacks_of_the_chunk_before),
         cmocka_unit_test(nothing_sampled_is_a_profile),
         cmocka_unit_test(texts),
         cmocka_unit_test(stable_names),
