@@ -160,7 +160,8 @@ static int identify(struct fk_api *api, struct fk_http_req *req, struct fk_http_
     if (!token.p) {
         fk_fail(err, FK_E_INVALID,
                 "this server asks for a token: send \"Authorization: Bearer fk_...\", or the "
-                "token as the password of Basic; flamekeep admin token create makes one");
+                "token as the password of Basic; the command line takes it from FLAMEKEEP_TOKEN; "
+                "flamekeep admin token create makes one");
         return refuse(api, res, 401, "Bearer realm=\"flamekeep\"");
     }
     int64_t now_ms = fk_clock_wall(api->clock) / FK_NS_PER_MS;
@@ -247,7 +248,7 @@ static int take_default(struct fk_api *api, struct fk_caller *who, struct fk_err
     if (api->opts.multitenancy) {
         fk_fail(err, FK_E_INVALID,
                 "no org id: this server keeps tenants apart, say whose profiles are meant "
-                "with the field X-Scope-OrgID");
+                "with the field X-Scope-OrgID or tenant= (flamekeep: --tenant)");
         return 401;
     }
     who->tenants = anonymous;

@@ -290,7 +290,9 @@ static int revoke_token(struct fk_state *s, struct fk_str id, int64_t now_ms, st
     if (r == 0)
         r = number(s, st, &revoked, &row, err);
     if (r == 0 && !row)
-        r = fk_fail(err, FK_E_NOTFOUND, "there is no token %.*s", FK_STR_ARG(fk_str_head(id, 80)));
+        r = fk_fail(err, FK_E_NOTFOUND,
+                    "there is no token %.*s; flamekeep admin token list shows their ids",
+                    FK_STR_ARG(fk_str_head(id, 80)));
     if (r || revoked)
         return r;
     r = start(s, STATE_TOKEN_REVOKE, &st, err, "is", now_ms, id);

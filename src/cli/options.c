@@ -130,15 +130,16 @@ static void put_options(const struct fk_command *c, FILE *to)
         char left[64], limit[32];
         const char *def = fk_option_default(o, limit, sizeof(limit));
         snprintf(left, sizeof(left), "%s%s%s", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
-        fprintf(to, "  %-28s %s%s%s%s%s\n", left, o->text, def ? " (default " : "", def ? def : "",
+        fprintf(to, "  %-32s %s%s%s%s%s\n", left, o->text, def ? " (default " : "", def ? def : "",
                 def ? ")" : "", o->kind == FK_OPT_STRS ? "; may be repeated" : "");
     }
-    fprintf(to, "  %-28s %s\n", "--help", "this text");
+    fprintf(to, "  %-32s %s\n", "--help", "this text");
 }
 
 void fk_command_help(const struct fk_command *c, FILE *to)
 {
-    fprintf(to, "flamekeep %s %s\n\n%s\n", c->name, c->args, c->summary);
+    fprintf(to, "flamekeep %s%s%s [OPTIONS]\n\n%s\n", c->name, *c->args ? " " : "", c->args,
+            c->summary);
     if (c->more)
         fprintf(to, "\n%s\n", c->more);
     put_options(c, to);

@@ -177,6 +177,7 @@ static int refusal(struct fk_api_answer *a, struct fk_err *err)
     FK_AUTO_ARENA arena;
     struct fk_value *v;
     struct fk_str text = {NULL, 0};
+    bool plain = a->body.n && strcmp(a->type, "text/plain") == 0;
     fk_arena_init(&arena, 1 << 20);
     if (fk_value_parse(fk_buf_view(&a->body), &arena, &v, NULL) == 0) {
         text = fk_value_text(v, "detail");
@@ -186,6 +187,9 @@ static int refusal(struct fk_api_answer *a, struct fk_err *err)
     enum fk_error code = a->status == 404   ? FK_E_NOTFOUND
                          : a->status == 400 ? FK_E_INVALID
                                             : FK_E_IO;
+    if (!text.n && plain) // a server that speaks TLS, or a proxy
+        return fk_fail(err, code, "the server answered %d: %.*s", a->status,
+                       FK_STR_ARG(fk_str_trim(fk_str_head(fk_buf_view(&a->body), 300))));
     if (!text.n)
         return fk_fail(err, code, "the server answered %d", a->status);
     return fk_fail(err, code, "%.*s", FK_STR_ARG(text));

@@ -429,6 +429,9 @@ static void start_run(struct fk_http_ex *ex)
     struct fk_err err;
     ex->run_from_ns = fk_clock_mono(fk_clock_real());
     ex->collect.busy = true;
+    // Patience that is over already: a quick worker would be done before the loop's timer.
+    if (fk_http_ex_deadline(ex) <= ex->run_from_ns)
+        fk_cancel_set(&ex->cancel, FK_E_TIMEOUT);
     if (r->on_loop && !ex->collect.stage.n && !ex->collect.spool)
         run_route(ex);
     else if (fk_pool_submit(ex->loop->server->opts.pool, r->cls, run_job, ex, &err))

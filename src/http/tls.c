@@ -121,7 +121,9 @@ static int load_files(SSL_CTX *ctx, const struct fk_http_tls *files, struct fk_e
         return fail_file(err, "--tls-cert", files->cert, "certificate in PEM form");
     if (SSL_CTX_use_PrivateKey_file(ctx, key, SSL_FILETYPE_PEM) != 1)
         return fail_file(err, key_flag, key,
-                         "private key in PEM form, without a password, of that certificate");
+                         files->key
+                             ? "private key in PEM form, without a password, of that certificate"
+                             : "file with the private key as well (--tls-key names another)");
     return files->client_ca ? load_client_ca(ctx, files->client_ca, err) : 0;
 }
 

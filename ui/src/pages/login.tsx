@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stands in place of a page that the server refuses: asks for a token, or for a tenant where the server keeps them apart.
 
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { toProblem } from '../base/api';
 import { useTitle } from '../base/hooks';
 import { currentTenant, logIn, tenantHref } from '../base/session';
@@ -19,6 +19,8 @@ interface AskProps {
 
 function Ask({ title, label, secret, button, onGiven, children }: AskProps) {
     const [value, setValue] = useState('');
+    const field = useRef<HTMLInputElement>(null);
+    useEffect(() => field.current?.focus(), []);
     const submit = (e: Event): void => {
         e.preventDefault();
         if (value.trim()) onGiven(value.trim());
@@ -28,7 +30,7 @@ function Ask({ title, label, secret, button, onGiven, children }: AskProps) {
             <h1>{title}</h1>
             <p>{children}</p>
             <label for="login">{label}</label>
-            <input id="login" type={secret ? 'password' : 'text'} autocomplete={secret ? 'current-password' : 'off'} spellcheck={false} value={value} onInput={(e) => setValue(e.currentTarget.value)} />
+            <input id="login" ref={field} type={secret ? 'password' : 'text'} autocomplete={secret ? 'current-password' : 'off'} spellcheck={false} value={value} onInput={(e) => setValue(e.currentTarget.value)} />
             <button type="submit" class="primary">{button}</button>
         </form>
     );

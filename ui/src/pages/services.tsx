@@ -6,9 +6,10 @@ import { apiUrl, useApi } from '../base/api';
 import { formatCount, typeName } from '../base/format';
 import { useTitle } from '../base/hooks';
 import { serviceSelector } from '../base/selector';
+import { currentTenant } from '../base/session';
 import { readSource, type Source } from '../base/source';
 import { ago, DEFAULT_FROM, DEFAULT_UNTIL, parseTime, showTime } from '../base/time';
-import type { Series, Services } from '../base/types';
+import type { Series, Services, Session } from '../base/types';
 import { href, setParams } from '../base/url';
 import { RangePicker } from '../parts/rangepicker';
 import { SearchBox } from '../parts/search';
@@ -77,12 +78,15 @@ function Table({ data, source, search, tick }: { data: Services; source: Source;
 }
 
 function NoServices({ source }: { source: Source }) {
-    const host = location.host;
+    const { origin } = location;
+    const tenant = currentTenant();
+    const token = useApi<Session>(apiUrl('session'), 0).data?.auth === 'token';
+    const fields = (token ? '-H "Authorization: Bearer $FLAMEKEEP_TOKEN" ' : '') + (tenant ? `-H 'X-Scope-OrgID: ${tenant}' ` : '');
     return (
         <Empty title="No profile arrived in this range">
             <p>{source.from === DEFAULT_FROM ? 'Choose a longer range above, or send one:' : 'Choose another range above, or send one:'}</p>
-            <pre>curl -g --data-binary @cpu.pprof 'http://{host}/api/v1/upload?labels={'{service_name=%22demo%22}'}'</pre>
-            <p>Every Pyroscope SDK and agent can push to <code>http://{host}</code> as it is.</p>
+            <pre>curl -g {fields}--data-binary @cpu.pprof '{origin}/api/v1/upload?labels={'{service_name=%22demo%22}'}'</pre>
+            <p>Every Pyroscope SDK and agent can push to <code>{origin}</code> as it is.</p>
         </Empty>
     );
 }
