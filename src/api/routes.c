@@ -91,7 +91,8 @@ static const struct fk_api_param reject_params[] = {
     {"limit", "integer", "the latest so many, 1 to 256; 100 when absent"},
 };
 static const struct fk_api_param upload_params[] = {
-    {"format", "string", "pprof or folded; found out from the content when absent"},
+    {"format", "string",
+     "of the file, like pprof, folded, jfr or otlp; found out from the content when absent"},
     {"labels", "string", "labels like {service_name=\"web\",pod=\"web-1\"}"},
     {"time", "time", "overrides the time in the file"},
     {"duration", "duration", "overrides the duration in the file"},

@@ -107,6 +107,15 @@ def clear(server):
         yield f'clear {text[:6]}', got.startswith(b'HTTP/1.1 400 ') and b'https://' in got, got
 
 
+def command_line(flamekeep, server, ca):
+    def ls(scheme, *flags):
+        p = subprocess.run([flamekeep, 'ls', '--server', f'{scheme}://localhost:{server.port}', *flags], capture_output=True, text=True, timeout=60)
+        return p.returncode, p.stderr
+    yield 'the command line with --ca', ls('https', '--ca', ca)[0] == 0, ls('https', '--ca', ca)
+    for name, (code, text), words in (('without --ca', ls('https'), '--ca'), ('by http', ls('http'), 'https://')):
+        yield f'the command line {name} is told what to do', code != 0 and words in text, (code, text)
+
+
 def reload(server, folder, files):
     second = make_cert(folder, 'second')
     first_ca = os.path.join(folder, 'first_ca.pem')
@@ -156,7 +165,7 @@ def wrong_flags(flamekeep, folder, files):
                             '--no-self-profile', *flags], capture_output=True, text=True, timeout=60)
         return p.returncode, p.stderr
     for flags, words in ((('--tls-key', files[1]), '--tls-cert'), (('--tls-client-ca', files[0]), '--tls-cert'),
-                         (('--tls-cert', '/nonexistent.pem'), '/nonexistent.pem'), (('--tls-cert', files[0]), files[0]),
+                         (('--tls-cert', '/nonexistent.pem'), '/nonexistent.pem'), (('--tls-cert', files[0]), '--tls-key'),
                          (('--tls-cert', files[0], '--tls-key', files[0]), '--tls-key'),
                          (('--tls-cert', files[0], '--tls-key', files[1], '--tls-client-ca', files[1]), '--tls-client-ca')):
         code, text = start(*flags)
@@ -175,7 +184,7 @@ def main(flamekeep):
         server = TlsServer(flamekeep, os.path.join(folder, 'data'), '--tls-cert', files[0], '--tls-key', files[1])
         server.start()
         try:
-            for part in (versions(server), clear(server), both_versions(server, files[0]), reload(server, folder, files)):
+            for part in (versions(server), clear(server), both_versions(server, files[0]), command_line(flamekeep, server, files[0]), reload(server, folder, files)):
                 results += part
         finally:
             server.stop()
