@@ -179,14 +179,16 @@ static bool concerns(const struct fk_api_call *c, uint64_t tenant)
 static void put_reasons(struct fk_api_call *c, struct fk_json *w)
 {
     const struct fk_api_rejects *x = c->api->rejects;
+    bool mine[REASONS];
+    for (size_t i = 0; i < x->n_totals; i++)
+        mine[i] = concerns(c, x->total[i].tenant);
     fk_json_k(w, "reasons");
     fk_json_array(w);
     for (size_t i = 0; i < x->n_totals; i++) {
         uint64_t sum = 0;
-        bool first = concerns(c, x->total[i].tenant);
+        bool first = mine[i];
         for (size_t j = 0; first && j < x->n_totals; j++) {
-            if (!concerns(c, x->total[j].tenant) ||
-                strcmp(x->total[i].reason, x->total[j].reason) != 0)
+            if (!mine[j] || strcmp(x->total[i].reason, x->total[j].reason) != 0)
                 continue;
             first = j >= i;
             sum += x->total[j].count;

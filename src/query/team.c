@@ -89,6 +89,7 @@ static int merge_share(struct team *t, struct share *x, struct fk_query *q)
 static void take_share(struct team *t, struct share *x)
 {
     struct fk_query mine = *t->q;
+    mine.opts.memory = FK_MAX(mine.opts.memory / t->n, (uint64_t)1); // all together are one query
     fk_arena_init(&mine.arena, (size_t)mine.opts.memory);
     mine.rows = mine.bytes = mine.truncated = 0;
     mine.n_warnings = 0;
@@ -169,6 +170,15 @@ static int add_up(struct team *t, struct fk_query *q, struct fk_tree *into, uint
     return r;
 }
 
+// Whether what each share may take was too little for one of them.
+static bool is_tight(const struct team *t)
+{
+    bool tight = false;
+    for (unsigned i = 0; i < t->n; i++)
+        tight |= t->share[i].result == -FK_E_LIMIT || t->share[i].result == -FK_E_NOMEM;
+    return tight;
+}
+
 static int merge_alone(struct fk_query *q, struct fk_tree *into, uint32_t column,
                        struct fk_err *err)
 {
@@ -200,6 +210,10 @@ int fk_merge_trees(struct fk_query *q, struct fk_tree *into, uint32_t column, st
         work(t);
         wait_for_helpers(t);
         r = add_up(t, q, into, column, err);
+        if (r && is_tight(t)) { // nothing was added up; one thread has room for all
+            q->rows = q->bytes = q->truncated = 0;
+            r = merge_alone(q, into, column, err);
+        }
     }
     leave(t);
     return r;

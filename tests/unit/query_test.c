@@ -512,6 +512,22 @@ static void teams_fail_in_order(void **state)
     int r = fk_query_tree(q, t, 0, &err);
     assert_true(r == -FK_E_LIMIT || r == -FK_E_NOMEM); // of the tree, or of an arena
     fk_query_free(q);
+    // What is just enough for one thread is enough for several, though each may take a part of it.
+    uint64_t enough = 20000;
+    for (int i = 0; i < 2; i++) {
+        struct fk_tree *own;
+        do {
+            own = fk_tree_new(1, 0);
+            q = query(w, &s);
+            q->opts.pool = i ? pool : NULL;
+            q->opts.memory = enough;
+            r = fk_query_tree(q, own, 0, &err);
+            fk_query_free(q);
+            fk_tree_free(own);
+            enough += i || r == 0 ? 0 : enough / 8;
+        } while (r && !i);
+        fk_test_ok(r, &err);
+    }
     q = query(w, &s);
     q->opts.pool = pool;
     q->opts.cancel = &cancel;
