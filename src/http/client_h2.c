@@ -234,6 +234,22 @@ static int read_some(struct fk_client_h2 *h, struct fk_err *err)
     return 0;
 }
 
+bool fk_client_h2_is_over(struct fk_client_h2 *h)
+{
+    struct fk_err err;
+    uint32_t ready = 1;
+    int rc = 0;
+    h->stream = 0;
+    h->rc = 0;
+    for (int i = 0; rc == 0 && ready && i < 16; i++) {
+        rc = read_some(h, &err);
+        ready = 0;
+        if (rc == 0)
+            rc = fk_net_wait(h->c->wire.io.fd, FK_READY_IN, 0, &ready, &err);
+    }
+    return rc || ready || !nghttp2_session_check_request_allowed(h->session);
+}
+
 // *ret_blocked: the socket takes no more.
 static int write_some(struct fk_client_h2 *h, struct fk_buf *out, size_t *at, bool *ret_blocked,
                       struct fk_err *err)

@@ -58,6 +58,8 @@ int fk_http_reply_parse(struct fk_http_reply *r, enum fk_http_framing *ret_frami
 // ---- HTTP/2 ----
 int fk_client_h2_new(struct fk_http_client *c, struct fk_client_h2 **ret, struct fk_err *err);
 void fk_client_h2_free(struct fk_client_h2 *h);
+// Between two calls: reads what is there. Whether it ends the connection.
+bool fk_client_h2_is_over(struct fk_client_h2 *h);
 int fk_client_h2_call(struct fk_http_client *c, const struct fk_http_ask *a,
                       struct fk_http_reply *ret, bool *ret_keep, struct fk_err *err);
 

@@ -200,7 +200,10 @@ int fk_client_connect(struct fk_http_client *c, struct fk_err *err)
 void fk_client_drop_stale(struct fk_http_client *c)
 {
     uint32_t ready = 0;
-    // Of HTTP/2 the server may have something to say: that is read with the next call.
-    if (c->open && !c->h2 && (fk_net_wait(c->wire.io.fd, FK_READY_IN, 0, &ready, NULL) || ready))
+    if (!c->open || (fk_net_wait(c->wire.io.fd, FK_READY_IN, 0, &ready, NULL) == 0 && !ready))
+        return;
+    // Of HTTP/2 the server may have something to say and stay; what would be sent to one that has
+    // gone could not be sent again.
+    if (!c->h2 || fk_client_h2_is_over(c->h2))
         fk_client_hang_up(c);
 }

@@ -82,6 +82,31 @@ static int read_zeros(void *arg, uint64_t at, void *to, size_t n, struct fk_err 
     return 0;
 }
 
+// Idle connections are closed by servers; what may not be sent twice must not be lost in one.
+static void test_idle(void **state)
+{
+    struct fk_http_server_opts o = fx_opts();
+    struct fx idle;
+    struct fk_http_stats stats;
+    struct fk_http_reply r;
+    struct fk_err err;
+    (void)state;
+    o.limits.idle_ns = 50 * FK_NS_PER_MS;
+    o.limits.linger_ns = 50 * FK_NS_PER_MS;
+    fx_start(&idle, o);
+    struct fk_http_client *c = client_of(&idle.addr, true, 0);
+    struct fk_http_ask post = {
+        .method = "POST", .path = FK_S("/a"), .body = FK_S("abc"), .has_body = true};
+    for (int i = 0; i < 2; i++) {
+        fk_test_ok(fk_http_client_call(c, &post, &r, &err), &err);
+        assert_int_equal(r.status, 200);
+        fk_http_reply_free(&r);
+        fx_wait_for((fk_http_server_stats(idle.server, &stats), stats.open == 0));
+    }
+    fk_http_client_free(c);
+    fx_stop(&idle);
+}
+
 static void test_bodies(void **state)
 {
     struct fk_http_client *c = client_of(&fx.addr, true, 0);
@@ -258,9 +283,10 @@ static void test_tries(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_calls),  cmocka_unit_test(test_bodies),
-        cmocka_unit_test(test_cancel), cmocka_unit_test(test_no_http2_there),
-        cmocka_unit_test(test_tries),  cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_calls),          cmocka_unit_test(test_bodies),
+        cmocka_unit_test(test_idle),           cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_no_http2_there), cmocka_unit_test(test_tries),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
