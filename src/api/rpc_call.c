@@ -129,6 +129,12 @@ static int check_hex(const struct fk_list *l, size_t digits, const char *field, 
     return 0;
 }
 
+int fk_rpc_check_list(const struct fk_list *l, size_t most, const char *field, struct fk_err *err)
+{
+    return l->n <= most ? 0
+                        : fk_fail_param(err, field, "%s: at most %zu, not %zu", field, most, l->n);
+}
+
 // Spans or traces: samples that carry one of these ids. Older clients name the span's profile_id.
 static int read_choices(struct fk_api_call *c, const struct fk_rpc_source *from,
                         struct fk_source_spec *s, struct fk_err *err)
@@ -140,7 +146,10 @@ static int read_choices(struct fk_api_call *c, const struct fk_rpc_source *from,
     if (spans && traces)
         return fk_fail_param(err, "span_selector",
                              "span_selector and trace_id_selector cannot be used together");
-    int r = check_hex(l, spans ? 16 : 32, spans ? "span_selector" : "trace_id_selector", err);
+    const char *field = spans ? "span_selector" : "trace_id_selector";
+    int r = fk_rpc_check_list(l, FK_RPC_MAX_CHOSEN, field, err);
+    if (r == 0)
+        r = check_hex(l, spans ? 16 : 32, field, err);
     struct fk_attr_choice *choice = r ? NULL : fk_arena_alloc(c->arena, sizeof(*choice));
     if (r || !choice)
         return r ? r : fk_fail_nomem(err);

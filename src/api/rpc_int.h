@@ -32,12 +32,15 @@ int fk_rpc_values(struct fk_api_call *c, struct fk_str name, struct fk_str **ret
                   struct fk_err *err);
 
 // ---- flame graphs (rpc_select.c) ----
-#define FK_RPC_NODES     8192    // when max_nodes is unset or 0
-#define FK_RPC_MAX_NODES 1048576 // more is refused
+#define FK_RPC_NODES      8192    // when max_nodes is unset or 0
+#define FK_RPC_MAX_NODES  1048576 // more is refused
+#define FK_RPC_MAX_LABELS 256     // names of a question: each profile is asked for all of them
+#define FK_RPC_MAX_CHOSEN 1000    // spans or traces, likewise of each sample's attributes
 // A view of the tree, cut as Pyroscope cuts, as levels.
 int fk_rpc_flamegraph(struct fk_api_call *c, const struct fk_tree *t, int64_t max_nodes,
                       struct fk_flamebearer *ret, struct fk_err *err);
 int fk_rpc_check_nodes(int64_t max_nodes, struct fk_err *err);
+int fk_rpc_check_list(const struct fk_list *l, size_t most, const char *field, struct fk_err *err);
 
 // ---- pprof (rpc_pprof.c) ----
 struct fk_rpc_pprof {

@@ -214,7 +214,8 @@ int fk_rpc_series(struct fk_api_call *c, struct fk_err *err)
     struct fk_query *q;
     size_t n;
     int r = fk_rpc_read(c, &rpc_series_type, &in, err);
-    if (r || (r = names_query(c, &in, &q, err)) ||
+    if (r || (r = fk_rpc_check_list(&in.label_names, FK_RPC_MAX_LABELS, "label_names", err)) ||
+        (r = names_query(c, &in, &q, err)) ||
         (r = fk_query_typed_sets(q, in.label_names.v, in.label_names.n, &v, &n, err)))
         return r;
     struct rpc_label_set *set = fk_arena_zalloc(c->arena, (n + 1) * sizeof(*set));

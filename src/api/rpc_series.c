@@ -17,7 +17,7 @@ static int check_range(const struct rpc_select_series *in, struct fk_err *err)
         return fk_fail_param(err, "step", "step must lie between 0.001 and 1000000000 seconds");
     if (in->limit < 0)
         return fk_fail_param(err, "limit", "limit must not be negative");
-    return 0;
+    return fk_rpc_check_list(&in->group_by, FK_RPC_MAX_LABELS, "group_by", err);
 }
 
 static int64_t step_ms(const struct rpc_select_series *in)

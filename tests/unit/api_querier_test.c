@@ -442,6 +442,40 @@ static void heatmaps_count_spans(void **state)
            "invalid_argument", "exemplar_type");
 }
 
+// Each of them is looked for in every series or set of attributes.
+static void long_lists_are_refused(void **state)
+{
+    static const struct {
+        const char *method, *begin, *item, *words;
+        int most;
+    } lists[] = {
+        {Q "SelectSeries", "{" SOURCE ",\"step\":15,\"groupBy\":[", "\"a\"", "group_by", 256},
+        {Q "SelectHeatmap", "{" SOURCE ",\"step\":15,\"queryType\":1,\"groupBy\":[", "\"a\"",
+         "group_by", 256},
+        {Q "Series", "{\"labelNames\":[", "\"a\"", "label_names", 256},
+        {Q "SelectMergeSpanProfile", "{" SOURCE ",\"spanSelector\":[", "\"" SPAN "\"",
+         "span_selector", 1000}};
+    struct world *w = *state;
+    for (size_t i = 0; i < FK_COUNTOF(lists); i++) {
+        FK_AUTO_BUF b;
+        int status;
+        fk_buf_init(&b, 0);
+        fk_buf_cstr(&b, lists[i].begin);
+        for (int k = 0; k < lists[i].most; k++)
+            fk_buf_printf(&b, "%s,", lists[i].item);
+        size_t n = b.n;
+        b.p[n - 1] = ']';
+        fk_buf_cstr(&b, "}");
+        call(w, "POST", lists[i].method, "application/json", fk_buf_view(&b), &status);
+        assert_int_equal(status, 200);
+        b.n = n;
+        b.p[n - 1] = ',';
+        fk_buf_printf(&b, "%s]}", lists[i].item);
+        refuse(w, lists[i].method, text_of(w, fk_buf_view(&b)), 400, "invalid_argument",
+               lists[i].words);
+    }
+}
+
 static void queries_can_be_weighed(void **state)
 {
     struct world *w = *state;
@@ -499,6 +533,7 @@ int main(void)
         TEST(exemplars_are_profiles),
         TEST(heatmaps_count_profiles),
         TEST(heatmaps_count_spans),
+        TEST(long_lists_are_refused),
         TEST(queries_can_be_weighed),
         TEST(calls_without_memory_fail_whole),
     };
