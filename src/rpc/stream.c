@@ -6,7 +6,7 @@
 #include "rpc/rpc_int.h"
 
 #define MESSAGE_MAX ((size_t)64 << 10) // of these small services' questions
-#define SENT_MAX    ((uint64_t)1 << 20)
+#define SENT_MAX    ((uint64_t)512 << 10)
 #define IN_MAX      (MESSAGE_MAX + FK_RPC_HEAD + FK_RPC_STREAM_PIECE)
 
 struct fk_rpc_stream {

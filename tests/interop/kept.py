@@ -96,7 +96,8 @@ def refused(url):
     with urllib.request.urlopen(url + '/metrics') as answer:
         lines = answer.read().decode().splitlines()
     return sum(int(l.rsplit(' ', 1)[1]) for l in lines
-               if l.startswith('flamekeep_http_requests_total') and 'route="/ingest"' in l and 'status="2xx"' not in l)
+               if l.startswith('flamekeep_http_requests_total') and 'route="/ingest"' in l
+               and ('status="4xx"' in l or 'status="5xx"' in l)) # 0xx: a client that was stopped in the midst of it
 
 
 def main(url, client, log):
