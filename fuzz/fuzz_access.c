@@ -48,9 +48,9 @@ static void try_scopes(struct fk_str text)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     FK_AUTO_ARENA a;
+    fk_arena_init(&a, 0);
     if (size == 0)
         return 0;
-    fk_arena_init(&a, 0);
     struct fk_str s = fk_str_make(data + 1, size - 1);
     switch (data[0] % 4) {
     case 0:
