@@ -129,13 +129,13 @@ int fk_call_take_caller(struct fk_api_call *c, struct fk_http_req *req, struct f
 // Of a local call: these; "": anonymous.
 int fk_call_take_tenants(struct fk_api_call *c, struct fk_str text, struct fk_err *err);
 
-#define FK_API_RETRY_NS (5 * FK_NS_PER_S) // when to come again after 429 and 503
-
 // ---- methods of services (method.c) ----
 // Whether a path or pattern is "/package.Service/Method".
 bool fk_api_is_method(struct fk_str path);
 // The message out of its framing, into c->request.
 int fk_call_open(struct fk_api_call *c, struct fk_err *err);
+// The failure of a call with FK_API_RPC; false: there is none.
+bool fk_call_failure(const struct fk_api_call *c, struct fk_rpc_failure *ret);
 // The error, or the message in c->body, as the protocol frames it.
 void fk_call_reply(struct fk_api_call *c, struct fk_http_res *res);
 

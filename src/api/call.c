@@ -62,15 +62,14 @@ static void put_problem(struct fk_api_call *c, int status, const struct fk_err *
     fk_http_problem_put(&c->body, status, err);
 }
 
-// Connect's error object, kept also for protocols that have another.
+// Connect's error object; protocols with envelopes say it in their own form.
 static void put_rpc_failure(struct fk_api_call *c, const struct fk_err *err)
 {
-    struct fk_rpc_failure f = {
-        .code = c->fail_code ? (enum fk_rpc_code)c->fail_code : fk_rpc_code_of(c->status),
-        .err = err,
-        .retry_ns = c->status == 503 || c->status == 429 ? FK_API_RETRY_NS : 0};
-    c->type = "application/json";
+    struct fk_rpc_failure f;
     c->failure = *err;
+    if (fk_rpc_enveloped(&c->rpc) || !fk_call_failure(c, &f))
+        return;
+    c->type = "application/json";
     fk_rpc_put_error(&f, &c->body);
 }
 
@@ -125,8 +124,7 @@ static void put_head(struct fk_api_call *c, struct fk_http_res *res)
 {
     fk_http_res_status(res, c->status);
     fk_http_res_type(res, c->type);
-    if (c->status == 503 || c->status == 429)
-        fk_http_res_set(res, "Retry-After", FK_S("5"));
+    fk_rpc_set_retry(res, fk_rpc_retry_of(c->status));
     if (c->receipt.n)
         fk_http_res_set(res, "flamekeep-receipt", c->receipt);
     if (c->file_name.n) {

@@ -13,16 +13,10 @@ bool fk_api_is_method(struct fk_str path)
            fk_str_chr(service, '.') > 0 && method.n > 0;
 }
 
-static bool enveloped(const struct fk_rpc *rpc)
-{
-    return rpc->protocol == FK_RPC_GRPC || rpc->protocol == FK_RPC_GRPC_WEB ||
-           rpc->protocol == FK_RPC_CONNECT_STREAM;
-}
-
 bool fk_api_answers_otlp(const struct fk_api_endpoint *e, const struct fk_rpc *rpc)
 {
     bool connect = rpc->protocol == FK_RPC_CONNECT && rpc->codec == FK_RPC_PROTO;
-    return (e->flags & FK_API_OTLP) && !enveloped(rpc) && !connect;
+    return (e->flags & FK_API_OTLP) && !fk_rpc_enveloped(rpc) && !connect;
 }
 
 static struct fk_size_limit limit_of(const struct fk_api_call *c)
@@ -68,15 +62,21 @@ int fk_call_open(struct fk_api_call *c, struct fk_err *err)
     return r;
 }
 
+bool fk_call_failure(const struct fk_api_call *c, struct fk_rpc_failure *ret)
+{
+    *ret = (struct fk_rpc_failure){.code = c->fail_code ? (enum fk_rpc_code)c->fail_code
+                                                        : fk_rpc_code_of(c->status),
+                                   .err = &c->failure,
+                                   .retry_ns = fk_rpc_retry_of(c->status)};
+    return c->failure.code != 0;
+}
+
 void fk_call_reply(struct fk_api_call *c, struct fk_http_res *res)
 {
-    struct fk_rpc_failure f = {
-        .code = c->fail_code ? (enum fk_rpc_code)c->fail_code : fk_rpc_code_of(c->status),
-        .err = &c->failure,
-        .retry_ns = c->status == 503 || c->status == 429 ? FK_API_RETRY_NS : 0};
-    if (!enveloped(&c->rpc))
+    struct fk_rpc_failure f;
+    if (!fk_rpc_enveloped(&c->rpc))
         fk_http_res_take(res, &c->body);
-    else if (c->failure.code)
+    else if (fk_call_failure(c, &f))
         fk_rpc_fail(&c->rpc, res, &f);
     else
         fk_rpc_reply(&c->rpc, res, &c->body);

@@ -70,3 +70,8 @@ enum fk_rpc_code fk_rpc_code_of(int status)
             return of[i].code;
     return FK_RPC_INTERNAL;
 }
+
+int64_t fk_rpc_retry_of(int status)
+{
+    return status == 503 || status == 429 ? 5 * FK_NS_PER_S : 0;
+}

@@ -30,6 +30,12 @@ enum fk_rpc_codec fk_rpc_codec_of(struct fk_str content_type)
     return FK_RPC_OTHER;
 }
 
+bool fk_rpc_enveloped(const struct fk_rpc *rpc)
+{
+    return rpc->protocol == FK_RPC_GRPC || rpc->protocol == FK_RPC_GRPC_WEB ||
+           rpc->protocol == FK_RPC_CONNECT_STREAM;
+}
+
 // A GET says in its query what a POST says in its fields.
 static void open_get(struct fk_http_req *req, struct fk_rpc *ret)
 {
@@ -66,7 +72,7 @@ void fk_rpc_open(struct fk_http_req *req, struct fk_rpc *ret)
             ret->type = types[i].type;
         }
     // Unary Connect compresses as HTTP does, which is undone and done below this room.
-    if (ret->protocol == FK_RPC_PLAIN || ret->protocol == FK_RPC_CONNECT)
+    if (!fk_rpc_enveloped(ret))
         return;
     bool connect = ret->protocol == FK_RPC_CONNECT_STREAM;
     struct fk_str coding =

@@ -136,13 +136,13 @@ void fk_rpc_reply(const struct fk_rpc *rpc, struct fk_http_res *res, struct fk_b
     fk_buf_free(message);
 }
 
-static void set_retry(struct fk_http_res *res, const struct fk_rpc_failure *f)
+void fk_rpc_set_retry(struct fk_http_res *res, int64_t retry_ns)
 {
     char text[24];
-    if (f->retry_ns <= 0)
+    if (retry_ns <= 0)
         return;
     int n = snprintf(text, sizeof(text), "%lld",
-                     (long long)((f->retry_ns + FK_NS_PER_S - 1) / FK_NS_PER_S));
+                     (long long)((retry_ns + FK_NS_PER_S - 1) / FK_NS_PER_S));
     fk_http_res_set(res, "Retry-After", (struct fk_str){text, (size_t)n});
 }
 
@@ -168,7 +168,7 @@ void fk_rpc_fail(const struct fk_rpc *rpc, struct fk_http_res *res, const struct
     }
     fk_http_res_status(res, f->status ? f->status : fk_rpc_code_status(f->code));
     fk_http_res_type(res, "application/json");
-    set_retry(res, f);
+    fk_rpc_set_retry(res, f->retry_ns);
     fk_rpc_put_error(f, &b);
     fk_http_res_take(res, &b);
 }
@@ -176,9 +176,7 @@ void fk_rpc_fail(const struct fk_rpc *rpc, struct fk_http_res *res, const struct
 void fk_rpc_http_error(struct fk_http_res *res, int status, const struct fk_err *err)
 {
     struct fk_rpc rpc;
-    struct fk_rpc_failure f = {fk_rpc_code_of(status), status, err, 0};
+    struct fk_rpc_failure f = {fk_rpc_code_of(status), status, err, fk_rpc_retry_of(status)};
     fk_rpc_open(fk_http_res_req(res), &rpc);
-    if (status == 503 || status == 429)
-        f.retry_ns = 5 * FK_NS_PER_S;
     fk_rpc_fail(&rpc, res, &f);
 }

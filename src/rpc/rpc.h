@@ -79,6 +79,9 @@ enum fk_rpc_code {
 const char *fk_rpc_code_name(enum fk_rpc_code code); // "invalid_argument"
 int fk_rpc_code_status(enum fk_rpc_code code);       // its HTTP status in Connect
 enum fk_rpc_code fk_rpc_code_of(int status);         // of an HTTP status
+// When to come again after an HTTP status, in ns; 0: not said, since it is neither 429 nor 503.
+int64_t fk_rpc_retry_of(int status);
+void fk_rpc_set_retry(struct fk_http_res *res, int64_t retry_ns); // Retry-After; 0: none
 
 // ---- framings of a call ----
 // Sources: connectrpc.com/docs/protocol; grpc/grpc doc/PROTOCOL-HTTP2.md and PROTOCOL-WEB.md.
@@ -102,6 +105,8 @@ struct fk_rpc {
 
 // The codec of a body that is the bare message, by its content type.
 enum fk_rpc_codec fk_rpc_codec_of(struct fk_str content_type);
+// Whether messages come and go in envelopes, and the outcome apart from them.
+bool fk_rpc_enveloped(const struct fk_rpc *rpc);
 // How a request is framed, by its method and fields.
 void fk_rpc_open(struct fk_http_req *req, struct fk_rpc *ret);
 // What the client allows, in ns from now (grpc-timeout, connect-timeout-ms); 0: nothing said.

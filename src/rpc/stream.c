@@ -63,13 +63,6 @@ static enum fk_rpc_code code_of(const struct fk_err *err)
 
 // ---- the sink, all on the loop ----
 
-static bool streams(const struct fk_rpc *rpc)
-{
-    return (rpc->protocol == FK_RPC_GRPC || rpc->protocol == FK_RPC_GRPC_WEB ||
-            rpc->protocol == FK_RPC_CONNECT_STREAM) &&
-           rpc->codec == FK_RPC_PROTO;
-}
-
 static void refuse(struct fk_http_res *res, int status, const struct fk_err *err)
 {
     fk_rpc_http_error(res, status, err);
@@ -81,7 +74,7 @@ static void on_headers(void *arg, struct fk_http_req *req, struct fk_http_res *r
     struct fk_err err;
     struct fk_rpc rpc;
     fk_rpc_open(req, &rpc);
-    if (!streams(&rpc)) {
+    if (!fk_rpc_enveloped(&rpc) || rpc.codec != FK_RPC_PROTO) {
         fk_fail(&err, FK_E_UNSUPPORTED,
                 "this method streams protobuf messages: call it as application/grpc, "
                 "application/grpc-web or application/connect+proto");
