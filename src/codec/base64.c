@@ -13,15 +13,24 @@ static int digit(char c)
     return c == '+' || c == '-' ? 62 : c == '/' || c == '_' ? 63 : -1;
 }
 
-int fk_base64_decode(struct fk_str s, struct fk_arena *a, struct fk_str *ret)
+static struct fk_str unpadded(struct fk_str s)
 {
     while (s.n && s.p[s.n - 1] == '=')
         s.n--;
-    char *to = fk_arena_alloc(a, s.n / 4 * 3 + 3);
-    size_t n = 0;
+    return s;
+}
+
+static size_t size_of(struct fk_str s)
+{
+    return s.n / 4 * 3 + s.n % 4 * 3 / 4;
+}
+
+// Without padding; `to` has size_of(s) bytes.
+static int decode(struct fk_str s, char *to)
+{
     uint32_t bits = 0, have = 0;
-    if (!to)
-        return -FK_E_NOMEM;
+    if (s.n % 4 == 1)
+        return -FK_E_FORMAT;
     for (size_t i = 0; i < s.n; i++) {
         int d = digit(s.p[i]);
         if (d < 0)
@@ -30,11 +39,32 @@ int fk_base64_decode(struct fk_str s, struct fk_arena *a, struct fk_str *ret)
         have += 6;
         if (have >= 8) {
             have -= 8;
-            to[n++] = (char)(bits >> have & 0xff);
+            *to++ = (char)(bits >> have & 0xff);
         }
     }
-    *ret = fk_str_make(to, n);
-    return have == 6 ? -FK_E_FORMAT : 0;
+    return 0;
+}
+
+int fk_base64_decode(struct fk_str s, struct fk_arena *a, struct fk_str *ret)
+{
+    s = unpadded(s);
+    char *to = fk_arena_alloc(a, size_of(s));
+    if (!to)
+        return -FK_E_NOMEM;
+    *ret = fk_str_make(to, size_of(s));
+    return decode(s, to);
+}
+
+int fk_base64_read(struct fk_buf *b, struct fk_str s)
+{
+    s = unpadded(s);
+    char *to = fk_buf_reserve(b, size_of(s));
+    if (!to)
+        return 0;
+    int r = decode(s, to);
+    if (r == 0)
+        b->n += size_of(s);
+    return r;
 }
 
 void fk_base64_put(struct fk_buf *b, struct fk_str s)

@@ -8,6 +8,8 @@
 
 // -FK_E_FORMAT, or -FK_E_NOMEM; *ret lies in the arena.
 int fk_base64_decode(struct fk_str s, struct fk_arena *a, struct fk_str *ret);
+// Appends; -FK_E_FORMAT. Without memory the buffer is poisoned.
+int fk_base64_read(struct fk_buf *b, struct fk_str s);
 void fk_base64_put(struct fk_buf *b, struct fk_str s);
 
 #endif

@@ -181,34 +181,11 @@ static bool put_hex(struct reading *x, const struct otlp_row *r, struct fk_str s
     return true;
 }
 
-static int base64_digit(char c)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    if (c == '-' || c == '_') // the alphabet for URLs
-        return c == '-' ? 62 : 63;
-    const char *at = c ? strchr(digits, c) : NULL;
-    return at ? (int)(at - digits) : -1;
-}
-
 static int put_base64(struct reading *x, const struct otlp_row *r, struct fk_str s)
 {
-    uint32_t bits = 0, n = 0;
-    while (s.n && s.p[s.n - 1] == '=')
-        s.n--;
-    if (s.n % 4 == 1)
-        return fault(x, r, "no base64");
     size_t mark = fk_pb_begin(&x->out, r->id);
-    for (size_t i = 0; i < s.n; i++) {
-        int v = base64_digit(s.p[i]);
-        if (v < 0)
-            return fault(x, r, "no base64");
-        bits = bits << 6 | (uint32_t)v;
-        n += 6;
-        if (n >= 8) {
-            n -= 8;
-            fk_buf_byte(&x->out, (uint8_t)(bits >> n));
-        }
-    }
+    if (fk_base64_read(&x->out, s))
+        return fault(x, r, "no base64");
     fk_pb_end(&x->out, mark);
     return 0;
 }
