@@ -82,12 +82,18 @@ struct jfr_field {
     bool array;
 };
 
-// Constants of one type: where each lies. memo: what it was resolved to, once asked for (a stack,
-// a function, a string: by the type), FK_NONE before.
+// What a constant was last asked for. It follows from the field that names it: a recording may name
+// one constant by fields of different kinds, and what it is to one is nothing to the other.
+enum jfr_use { JFR_UNUSED, JFR_AS_TEXT, JFR_AS_FUNCTION, JFR_AS_STACK, JFR_AS_THREAD };
+
+// Constants of one type: where each lies, and what it was resolved to.
 struct jfr_constant {
     uint64_t key;
     const uint8_t *at;
-    uint32_t memo, more; // more: of a stack: cut by the recorder; of a thread: its id, as a string
+    enum jfr_use use;
+    uint32_t memo; // by `use`: a string, a function, a stack, a thread's name
+    uint32_t more; // of a stack: bit 0 cut here, bit 1 cut by the recorder; of a thread: its id, as
+                   // a string
 };
 
 struct jfr_pool {

@@ -32,7 +32,7 @@ static int add(struct jfr_chunk *k, struct jfr_type *t, uint64_t key, const uint
     p->v = v;
     if (p->n >= FK_NONE - 1 || fk_map_add(&p->index, fk_hash_u64(key), (uint32_t)p->n))
         return -FK_E_NOMEM;
-    v[p->n++] = (struct jfr_constant){key, at, FK_NONE, 0};
+    v[p->n++] = (struct jfr_constant){.key = key, .at = at};
     return 0;
 }
 
@@ -190,13 +190,14 @@ static int text_of_constant(struct jfr_chunk *k, const struct jfr_type *t, uint6
     *ret = 0;
     if (!x)
         return 0;
-    if (x->memo == FK_NONE) {
+    if (x->use != JFR_AS_TEXT) {
         uint32_t id = 0;
         int rc = t->is_string ? text_at(k, JFR_TEXT, x->at, depth, &id)
                               : text_of_object(k, t, x->at, depth, &id);
         if (rc)
             return rc;
         x->memo = id;
+        x->use = JFR_AS_TEXT;
     }
     *ret = x->memo;
     return 0;
@@ -289,7 +290,7 @@ static int function_of(struct jfr_chunk *k, const struct jfr_object *frame, uint
     uint32_t class = 0, method = 0;
     if (!x)
         return make_function(k, 0, 0, ret);
-    if (x->memo == FK_NONE) {
+    if (x->use != JFR_AS_FUNCTION) {
         struct fk_cur c = {x->at, k->end};
         int rc;
         if ((rc = jfr_object(k, f->of, &c, &o)) ||
@@ -297,6 +298,7 @@ static int function_of(struct jfr_chunk *k, const struct jfr_object *frame, uint
             (rc = jfr_text_of(k, &o, JFR_NAME, &method)) ||
             (rc = make_function(k, class, method, &x->memo)))
             return rc;
+        x->use = JFR_AS_FUNCTION;
     }
     *ret = x->memo;
     return 0;
@@ -369,8 +371,11 @@ static int make_stack(struct jfr_chunk *k, const struct jfr_type *t, struct jfr_
     rc = read_frames(k, &o, frame, room, &n, &cut);
     if (!rc)
         rc = fk_dict_stack(jfr_rows_dict(k->rows), frame, n, &x->memo);
+    if (rc)
+        return rc;
     x->more = (cut ? 1u : 0u) | (jfr_number(&o, JFR_TRUNCATED) ? 2u : 0u);
-    return rc;
+    x->use = JFR_AS_STACK;
+    return 0;
 }
 
 // The chunk whose constant it is. An event that began before a chunk names a stack that may have
@@ -396,7 +401,7 @@ int jfr_stack_of(struct jfr_chunk *k, const struct jfr_object *o, uint32_t *ret)
     struct jfr_constant *x = find_stack(&k, &t, t ? o->v[JFR_STACK_TRACE].n : 0);
     if (!x)
         return fk_dict_stack(jfr_rows_dict(k->rows), NULL, 0, ret);
-    if (x->memo == FK_NONE) {
+    if (x->use != JFR_AS_STACK) {
         int rc = make_stack(k, t, x);
         if (rc)
             return rc;
@@ -429,9 +434,11 @@ static int make_thread(struct jfr_chunk *k, const struct jfr_type *t, struct jfr
         id = jfr_number(&o, JFR_JAVA_ID);
     char text[24];
     int n = snprintf(text, sizeof(text), "%lld", (long long)id);
+    x->more = 0;
     if (id && intern(k, fk_str_make(text, (size_t)n), &x->more))
         return -FK_E_NOMEM;
     x->memo = name;
+    x->use = JFR_AS_THREAD;
     return 0;
 }
 
@@ -443,7 +450,7 @@ int jfr_thread_of(struct jfr_chunk *k, const struct jfr_object *o, uint32_t *ret
     *ret_name = *ret_id = 0;
     if (!x)
         return 0;
-    if (x->memo == FK_NONE) {
+    if (x->use != JFR_AS_THREAD) {
         int rc = make_thread(k, f->of, x);
         if (rc)
             return rc;

@@ -193,6 +193,33 @@ static void hostile_types_end(void **state)
     }
 }
 
+// One constant named as a stack, as a thread and as a state: it is a stack only where it is asked
+// for as one.
+static void constants_of_two_kinds(void **state)
+{
+    (void)state;
+    struct jfr_make m;
+    struct seen s;
+    struct jm_type odd[FK_COUNTOF(types)];
+    FK_AUTO_BUF file;
+    fk_buf_init(&file, 0);
+    memcpy(odd, types, sizeof(types));
+    for (size_t i = 0; i < FK_COUNTOF(odd); i++)
+        if (odd[i].id == EXECUTION)
+            odd[i].fields = "startTime:10:T sampledThread:24:r stackTrace:24:r state:24:r";
+    begin(&m, false);
+    jm_event(&m, EXECUTION, "llll", 1000L, 1L, 2L, 1L);
+    jm_event(&m, EXECUTION, "llll", 1000L, 2L, 1L, 2L);
+    constants(&m);
+    jm_metadata(&m, odd, FK_COUNTOF(odd));
+    jm_end(&m, 2, 1, &file);
+    assert_int_equal(decode(&s, fk_buf_view(&file)), 0);
+    assert_int_equal(s.n, 1);
+    expect_stack(&s.p[0], 0, "a/Work$$Lambda_.run:0<a/Main.run:11");
+    expect_stack(&s.p[0], 1, "a/Main.work:20<a/Main.run:10");
+    fk_arena_free(&s.arena);
+}
+
 // Every cut and every flipped byte: an answer, whatever it is.
 static void survives_any_damage(void **state)
 {
@@ -255,6 +282,7 @@ int main(void)
         cmocka_unit_test(an_unfinished_chunk_is_searched),
         cmocka_unit_test(odd_events_are_counted),
         cmocka_unit_test(hostile_types_end),
+        cmocka_unit_test(constants_of_two_kinds),
         cmocka_unit_test(survives_any_damage),
         cmocka_unit_test(survives_lack_of_memory),
     };
