@@ -201,7 +201,7 @@ static int open_http(struct server *s, struct fk_err *err)
     size_t n;
     const struct fk_http_route *routes = fk_api_routes(s->api, &n);
     unsigned workers =
-        o->workers ? (unsigned)FK_MIN(o->workers, (uint64_t)256) : FK_MAX(4u, 2 * fk_cpu_count());
+        o->workers ? (unsigned)FK_MIN(o->workers, (uint64_t)256) : FK_MAX(8u, 2 * fk_cpu_count());
     int r =
         fk_pool_new(&(struct fk_pool_opts){.workers = workers, .name = "worker"}, &s->pool, err);
     if (r)
@@ -482,7 +482,7 @@ static const struct fk_option rows[] = {
     {"--seal-age", "DURATION", FK_OPT_DURATION, offsetof(struct options, seal_age),
      "or at this age", "10m"},
     {"--workers", "N", FK_OPT_COUNT, offsetof(struct options, workers),
-     "threads that decode and query", "twice the processors, at least 4"},
+     "threads that decode and query", "twice the processors, at least 8"},
     FK_LIMITS(LIMIT_ROW) FK_HTTP_LIMITS(HTTP_LIMIT_ROW){
         "--quiet", NULL, FK_OPT_FLAG, offsetof(struct options, quiet), "errors only", NULL},
     {"--verbose", NULL, FK_OPT_FLAG, offsetof(struct options, verbose), "everything", NULL},

@@ -35,6 +35,17 @@ static void types_free(struct types *t)
     fk_vec_free(&t->ids);
 }
 
+static int facts_of(struct fk_query *q, struct fk_str id, const struct fk_value_type *v,
+                    struct fk_type_facts *ret)
+{
+    *ret =
+        (struct fk_type_facts){.id = id,
+                               .type = fk_arena_str(&q->arena, v->type),
+                               .unit = fk_arena_str(&q->arena, v->unit.n ? v->unit : FK_S("count")),
+                               .kind = v->kind};
+    return id.p && ret->type.p && ret->unit.p ? 0 : -FK_E_NOMEM;
+}
+
 static int type_of(struct types *t, struct fk_str id, const struct fk_value_type *v, uint32_t *ret)
 {
     for (size_t i = 0; i < t->types.n; i++)
@@ -42,12 +53,8 @@ static int type_of(struct types *t, struct fk_str id, const struct fk_value_type
             *ret = (uint32_t)i;
             return 0;
         }
-    struct known_type k = {
-        .facts = {.id = id,
-                  .type = fk_arena_str(&t->q->arena, v->type),
-                  .unit = fk_arena_str(&t->q->arena, v->unit.n ? v->unit : FK_S("count")),
-                  .kind = v->kind}};
-    if (!id.p || !k.facts.type.p || !k.facts.unit.p || fk_vec_push(&t->types, k))
+    struct known_type k = {0};
+    if (facts_of(t->q, id, v, &k.facts) || fk_vec_push(&t->types, k))
         return -FK_E_NOMEM;
     *ret = (uint32_t)t->types.n - 1;
     return 0;
@@ -224,29 +231,55 @@ static int ambiguous(const struct types *t, struct fk_err *err)
     return r;
 }
 
-int fk_query_type(struct fk_query *q, struct fk_type_facts *ret, struct fk_err *err)
+// The scan need not go on; no error.
+#define ENOUGH 1
+
+static int first_of_type(struct fk_scan *s, const struct fk_hit *h, struct fk_err *err)
+{
+    const struct fk_value_type *v = &s->tables->shape[h->row->shape].type[h->column];
+    return facts_of(s->q, s->q->spec.type, v, s->arg) ? fk_fail_nomem(err) : ENOUGH;
+}
+
+// Of a source without the type: whether it has others.
+static int is_missing(struct fk_query *q, const struct types *t, struct fk_err *err)
+{
+    return t->types.n ? fk_fail(err, FK_E_NOTFOUND, "no profile of the source has the type %.*s",
+                                FK_STR_ARG(fk_str_head(q->spec.type, 120)))
+                      : fk_query_none(q, err);
+}
+
+static int find_type(struct fk_query *q, struct fk_type_facts *ret, struct fk_err *err)
 {
     struct types t;
-    bool asked = q->has_type;
+    struct fk_type_facts found;
+    struct fk_scan s = {.q = q, .want_type = true, .row = first_of_type, .arg = &found};
+    int r = fk_scan_run(&s, err);
+    if (r == ENOUGH)
+        *ret = found;
+    if (r)
+        return r == ENOUGH ? 0 : r;
+    r = collect(q, &t, err);
+    if (r == 0)
+        r = is_missing(q, &t, err);
+    types_free(&t);
+    return r;
+}
+
+static int only_type(struct fk_query *q, struct fk_type_facts *ret, struct fk_err *err)
+{
+    struct types t;
     int r = collect(q, &t, err);
-    const struct fk_type_facts *found = NULL;
-    for (size_t i = 0; r == 0 && asked && i < t.types.n; i++)
-        if (fk_str_eq(t.types.v[i].facts.id, q->spec.type))
-            found = &t.types.v[i].facts;
-    if (r == 0 && !asked && t.types.n == 1)
-        found = &t.types.v[0].facts;
-    if (r == 0 && !found && !asked && t.types.n > 1)
-        r = ambiguous(&t, err);
-    else if (r == 0 && !found && asked && t.types.n)
-        r = fk_fail(err, FK_E_NOTFOUND, "no profile of the source has the type %.*s",
-                    FK_STR_ARG(fk_str_head(q->spec.type, 120)));
-    else if (r == 0 && !found)
-        r = fk_query_none(q, err);
+    if (r == 0 && t.types.n != 1)
+        r = t.types.n ? ambiguous(&t, err) : fk_query_none(q, err);
     if (r == 0) {
-        *ret = *found;
-        if (!asked)
-            r = adopt(q, ret, err);
+        *ret = t.types.v[0].facts;
+        r = adopt(q, ret, err);
     }
     types_free(&t);
     return r;
+}
+
+int fk_query_type(struct fk_query *q, struct fk_type_facts *ret, struct fk_err *err)
+{
+    return q->has_type ? find_type(q, ret, err) : only_type(q, ret, err);
 }
