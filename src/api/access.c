@@ -179,11 +179,6 @@ static uint32_t scope_of(const struct fk_api_endpoint *e)
                                                    : FK_SCOPE_ADMIN;
 }
 
-static const char *scope_word(uint32_t scope)
-{
-    return scope == FK_SCOPE_PUSH ? "push" : scope == FK_SCOPE_READ ? "read" : "admin";
-}
-
 static int permit(struct fk_api *api, const struct fk_api_endpoint *e, struct fk_http_res *res,
                   const struct fk_caller *who, struct fk_err *err)
 {
@@ -193,9 +188,9 @@ static int permit(struct fk_api *api, const struct fk_api_endpoint *e, struct fk
         return 0;
     snprintf(challenge, sizeof(challenge),
              "Bearer realm=\"flamekeep\", error=\"insufficient_scope\", scope=\"%s\"",
-             scope_word(need));
+             fk_scope_word(need));
     fk_fail(err, FK_E_INVALID, "this needs a token with the scope %s, which yours does not have",
-            scope_word(need));
+            fk_scope_word(need));
     return refuse(api, res, 403, challenge);
 }
 
@@ -352,7 +347,7 @@ int fk_call_needs(struct fk_api_call *c, enum fk_scope scope, const char *what, 
         return 0;
     c->fail_status = 403;
     return fk_fail(err, FK_E_INVALID, "%s needs a token with the scope %s", what,
-                   scope_word((uint32_t)scope));
+                   fk_scope_word((uint32_t)scope));
 }
 
 int fk_api_refresh(struct fk_api *api, struct fk_err *err)

@@ -33,6 +33,9 @@ int fk_access_find(struct fk_access *x, struct fk_str token, int64_t now_ms, str
 struct fk_str fk_access_token_of(struct fk_str authorization, struct fk_arena *a);
 struct fk_str fk_access_cookie_of(struct fk_str cookies);
 
+// "push", "read" or "admin".
+const char *fk_scope_word(uint32_t scope);
+
 void fk_access_metrics(struct fk_api *api, struct fk_buf *b);
 
 #endif

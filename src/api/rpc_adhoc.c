@@ -154,10 +154,7 @@ static int put_document(struct look *x, int64_t max_nodes, struct fk_str *ret, s
         return r;
     fk_buf_init(&b, 0);
     r = fk_render_flamebearer(&f, x->chosen, x->unit, NULL, fk_out_buf(&b), err);
-    if (r == 0 && !(*ret = fk_arena_str(x->c->arena, fk_buf_view(&b))).p)
-        r = fk_fail_nomem(err);
-    fk_buf_free(&b);
-    return r;
+    return fk_rpc_text(x->c, r, &b, ret, err);
 }
 
 static int show(struct fk_api_call *c, const struct rpc_adhoc_entry *e, const struct rpc_adhoc *in,

@@ -21,10 +21,29 @@ int fk_rpc_read(struct fk_api_call *c, const struct fk_msg_type *t, void *out, s
         FK_STR_ARG(fk_str_head(c->content_type, 60)));
 }
 
+bool fk_rpc_is_json(const struct fk_api_call *c)
+{
+    return fk_rpc_codec_of(c->content_type) == FK_RPC_JSON;
+}
+
+int fk_rpc_text(struct fk_api_call *c, int r, struct fk_buf *b, struct fk_str *ret,
+                struct fk_err *err)
+{
+    struct fk_str text = {NULL, 0};
+    if (r == 0)
+        r = fk_buf_check(b, "answer", err);
+    if (r == 0 && !(text = fk_arena_str(c->arena, fk_buf_view(b))).p)
+        r = fk_fail_nomem(err);
+    if (r == 0)
+        *ret = text;
+    fk_buf_free(b);
+    return r;
+}
+
 int fk_rpc_answer(struct fk_api_call *c, const struct fk_msg_type *t, const void *msg,
                   struct fk_err *err)
 {
-    if (fk_rpc_codec_of(c->content_type) == FK_RPC_JSON) {
+    if (fk_rpc_is_json(c)) {
         struct fk_json w;
         c->type = "application/json";
         fk_json_init(&w, fk_out_buf(&c->body), false);
@@ -34,11 +53,6 @@ int fk_rpc_answer(struct fk_api_call *c, const struct fk_msg_type *t, const void
     c->type = "application/proto";
     fk_msg_encode(t, msg, &c->body);
     return fk_buf_check(&c->body, "answer", err);
-}
-
-bool fk_rpc_is_json(const struct fk_api_call *c)
-{
-    return fk_rpc_codec_of(c->content_type) == FK_RPC_JSON;
 }
 
 int fk_rpc_fail_as(struct fk_api_call *c, enum fk_rpc_code code, struct fk_err *err,
@@ -88,11 +102,10 @@ static int take_type_matcher(struct fk_api_call *c, struct fk_source_spec *s, st
         fk_buf_init(&b, 0);
         if (rest.v)
             fk_selector_put(&b, &rest);
-        s->selector = fk_arena_str(c->arena, fk_buf_view(&b));
-        fk_buf_free(&b);
+        r = fk_rpc_text(c, rest.v ? 0 : fk_fail_nomem(err), &b, &s->selector, err);
     }
     fk_selector_free(x);
-    return s->selector.p || all == kept ? 0 : fk_fail_nomem(err);
+    return r;
 }
 
 static int read_ids(struct fk_api_call *c, const struct fk_list *ids, struct fk_source_spec *s,
@@ -116,16 +129,10 @@ static int read_ids(struct fk_api_call *c, const struct fk_list *ids, struct fk_
 static int check_hex(const struct fk_list *l, size_t digits, const char *field, struct fk_err *err)
 {
     const struct fk_str *v = l->v;
-    for (size_t i = 0; i < l->n; i++) {
-        bool good = v[i].n == digits;
-        for (size_t k = 0; good && k < digits; k++) {
-            char x = v[i].p[k];
-            good = (x >= '0' && x <= '9') || (x >= 'a' && x <= 'f') || (x >= 'A' && x <= 'F');
-        }
-        if (!good)
+    for (size_t i = 0; i < l->n; i++)
+        if (v[i].n != digits || !fk_str_is_hex(v[i]))
             return fk_fail_param(err, field, "%s: '%.*s' is no id of %zu hex digits", field,
                                  FK_STR_ARG(fk_str_head(v[i], 60)), digits);
-    }
     return 0;
 }
 

@@ -27,16 +27,12 @@ struct object {
 
 static int read_build_id(struct fk_str s, char to[ID_MAX + 1], struct fk_err *err)
 {
-    bool good = s.n >= 2 && s.n <= ID_MAX;
-    for (size_t i = 0; good && i < s.n; i++) {
-        char x = s.p[i];
-        good = (x >= '0' && x <= '9') || (x >= 'a' && x <= 'f') || (x >= 'A' && x <= 'F');
-        to[i] = (char)(x >= 'A' && x <= 'F' ? x - 'A' + 'a' : x);
-    }
-    if (!good)
+    if (s.n < 2 || s.n > ID_MAX || !fk_str_is_hex(s))
         return fk_fail_param(err, "gnu_build_id",
                              "gnu_build_id must be 2 to 40 hex digits, not '%.*s'",
                              FK_STR_ARG(fk_str_head(s, 60)));
+    for (size_t i = 0; i < s.n; i++)
+        to[i] = (char)(s.p[i] >= 'A' && s.p[i] <= 'F' ? s.p[i] - 'A' + 'a' : s.p[i]);
     to[s.n] = 0;
     return 0;
 }

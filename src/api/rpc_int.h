@@ -12,6 +12,9 @@ int fk_rpc_read(struct fk_api_call *c, const struct fk_msg_type *t, void *out, s
 int fk_rpc_answer(struct fk_api_call *c, const struct fk_msg_type *t, const void *msg,
                   struct fk_err *err);
 bool fk_rpc_is_json(const struct fk_api_call *c);
+// Ends a text that was built with the result r: *ret is its copy in the call's arena, `b` is freed.
+int fk_rpc_text(struct fk_api_call *c, int r, struct fk_buf *b, struct fk_str *ret,
+                struct fk_err *err);
 // Fails with a code that the kind of error does not imply.
 int fk_rpc_fail_as(struct fk_api_call *c, enum fk_rpc_code code, struct fk_err *err,
                    const char *fmt, ...) FK_PRINTF(4, 5);

@@ -26,13 +26,8 @@ static int join_matchers(struct fk_api_call *c, const struct fk_list *matchers, 
         fk_selector_free(s);
     }
     fk_buf_byte(&all, '}');
-    if (r == 0)
-        r = fk_buf_check(&all, "selector", err);
-    if (r == 0)
-        *ret = fk_arena_str(c->arena, fk_buf_view(&all));
-    fk_buf_free(&all);
     fk_buf_free(&one);
-    return r;
+    return fk_rpc_text(c, r, &all, ret, err);
 }
 
 static int names_query(struct fk_api_call *c, const struct rpc_names *in, struct fk_query **ret,

@@ -69,10 +69,7 @@ static int put_tree(struct fk_api_call *c, const struct fk_tree *t, int64_t max_
     fk_buf_init(&b, 0);
     if (r == 0)
         r = fk_render_pyroscope_tree(&v, &b, err);
-    if (r == 0 && !(*ret = fk_arena_str(c->arena, fk_buf_view(&b))).p)
-        r = fk_fail_nomem(err);
-    fk_buf_free(&b);
-    return r;
+    return fk_rpc_text(c, r, &b, ret, err);
 }
 
 static int put_dot(struct fk_api_call *c, const struct fk_tree *t, const struct rpc_select *in,
@@ -86,10 +83,7 @@ static int put_dot(struct fk_api_call *c, const struct fk_tree *t, const struct 
     struct fk_render_picture p = {in->profile_type, in->profile_type, id.unit};
     fk_buf_init(&b, 0);
     r = fk_render_dot(t, &p, in->max_nodes ? (size_t)in->max_nodes : 100, fk_out_buf(&b), err);
-    if (r == 0 && !(*ret = fk_arena_str(c->arena, fk_buf_view(&b))).p)
-        r = fk_fail_nomem(err);
-    fk_buf_free(&b);
-    return r;
+    return fk_rpc_text(c, r, &b, ret, err);
 }
 
 static int put_form(struct fk_api_call *c, const struct fk_tree *t, const struct rpc_select *in,
@@ -130,15 +124,12 @@ static int read_message(struct fk_api_call *c, const struct fk_profile *p, struc
                         struct fk_err *err)
 {
     struct fk_buf raw;
+    struct fk_str bytes;
     struct pb_profile *msg = fk_arena_alloc(c->arena, sizeof(*msg));
     if (!msg)
         return fk_fail_nomem(err);
     fk_buf_init(&raw, 0);
-    int r = fk_rpc_pprof_bytes(p, &raw, err);
-    struct fk_str bytes = r ? FK_S("") : fk_arena_str(c->arena, fk_buf_view(&raw));
-    fk_buf_free(&raw);
-    if (r == 0 && !bytes.p)
-        r = fk_fail_nomem(err);
+    int r = fk_rpc_text(c, fk_rpc_pprof_bytes(p, &raw, err), &raw, &bytes, err);
     if (r == 0)
         r = fk_msg_decode(&rpc_pprof_type, bytes, c->arena, msg, err);
     if (r == 0)

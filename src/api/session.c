@@ -15,10 +15,6 @@ static void put_texts(struct fk_json *w, const char *key, const struct fk_str *v
 static int put_session(struct fk_api_call *c, const struct fk_caller *who, struct fk_err *err)
 {
     struct fk_json w;
-    FK_AUTO_BUF scopes;
-    fk_buf_init(&scopes, 0);
-    fk_scopes_put(&scopes, who->scopes);
-    struct fk_str rest = fk_buf_view(&scopes), word;
     fk_call_json(c, &w);
     fk_json_k(&w, "auth");
     fk_json_str(&w, who->by_token ? FK_S("token") : FK_S("none"));
@@ -30,8 +26,9 @@ static int put_session(struct fk_api_call *c, const struct fk_caller *who, struc
     }
     fk_json_k(&w, "scopes");
     fk_json_array(&w);
-    while (rest.n && fk_str_split(&rest, ',', &word))
-        fk_json_str(&w, word);
+    for (uint32_t scope = FK_SCOPE_PUSH; scope <= FK_SCOPE_ADMIN; scope <<= 1)
+        if (who->scopes & scope)
+            fk_json_str(&w, fk_str_of(fk_scope_word(scope)));
     fk_json_array_end(&w);
     put_texts(&w, "tenants", who->covers, who->n_covers);
     return fk_call_json_end(c, &w, err);

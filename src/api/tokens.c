@@ -77,6 +77,14 @@ int fk_scopes_parse(struct fk_str text, uint32_t *ret, struct fk_err *err)
     return 0;
 }
 
+const char *fk_scope_word(uint32_t scope)
+{
+    size_t i = 0;
+    while (i + 1 < FK_COUNTOF(scope_words) && (uint32_t)scope_words[i].scope != scope)
+        i++;
+    return scope_words[i].word;
+}
+
 void fk_scopes_put(struct fk_buf *b, uint32_t scopes)
 {
     bool first = true;

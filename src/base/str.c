@@ -148,6 +148,15 @@ static size_t utf8_sequence(const uint8_t *p, size_t n)
     return need;
 }
 
+bool fk_str_is_hex(struct fk_str s)
+{
+    bool good = true;
+    for (size_t i = 0; good && i < s.n; i++)
+        good = (s.p[i] >= '0' && s.p[i] <= '9') || (s.p[i] >= 'a' && s.p[i] <= 'f') ||
+               (s.p[i] >= 'A' && s.p[i] <= 'F');
+    return good;
+}
+
 bool fk_str_is_utf8(struct fk_str s)
 {
     size_t i = 0;

@@ -59,6 +59,8 @@ bool fk_str_split(struct fk_str *rest, char sep, struct fk_str *ret_part);
 // Decimal integers, the whole view, no blanks; 0 or -FK_E_FORMAT (also when out of range).
 int fk_str_to_u64(struct fk_str s, uint64_t *ret);
 int fk_str_to_i64(struct fk_str s, int64_t *ret);
+// Hex digits only, of either case; an empty one is.
+bool fk_str_is_hex(struct fk_str s);
 // Valid UTF-8 (no surrogates, no overlong forms, at most U+10FFFF).
 bool fk_str_is_utf8(struct fk_str s);
 // 64-bit hash of the bytes (XXH3 with a seed per process is not needed here: tables bound their

@@ -77,15 +77,6 @@ struct part_spans {
     struct fk_span_sum *out;
 };
 
-static bool is_hex(struct fk_str s, size_t n)
-{
-    bool good = s.n == n;
-    for (size_t i = 0; good && i < n; i++)
-        good = (s.p[i] >= '0' && s.p[i] <= '9') || (s.p[i] >= 'a' && s.p[i] <= 'f') ||
-               (s.p[i] >= 'A' && s.p[i] <= 'F');
-    return good;
-}
-
 static struct fk_span_sum span_of(const struct fk_symbols *sym, uint32_t set)
 {
     char number[24];
@@ -93,9 +84,9 @@ static struct fk_span_sum span_of(const struct fk_symbols *sym, uint32_t set)
     if (!x.span_id.p) // older clients call it so
         x.span_id = fk_set_value(sym, set, FK_S("profile_id"), number);
     struct fk_str trace = fk_set_value(sym, set, FK_S("trace_id"), number);
-    if (!is_hex(x.span_id, 16)) // so it is no number in number[] either
+    if (x.span_id.n != 16 || !fk_str_is_hex(x.span_id)) // so it is no number in number[] either
         x.span_id = (struct fk_str){NULL, 0};
-    if (is_hex(trace, 32))
+    if (trace.n == 32 && fk_str_is_hex(trace))
         x.trace_id = trace;
     return x;
 }
