@@ -35,6 +35,16 @@ static void date_from_days(int64_t days, int64_t *year, unsigned *month, unsigne
     *year = (int64_t)yoe + era * 400 + (*month <= 2);
 }
 
+static bool is_date(int64_t year, unsigned month, unsigned day)
+{
+    int64_t y;
+    unsigned m, d;
+    if (month < 1 || month > 12 || day < 1 || day > 31)
+        return false;
+    date_from_days(days_from_date(year, month, day), &y, &m, &d);
+    return d == day; // else the month has no such day
+}
+
 void fk_time_format(int64_t unix_ns, char ret[FK_TIME_CHARS + 1])
 {
     int64_t seconds = unix_ns / FK_NS_PER_S, ns = unix_ns % FK_NS_PER_S;
@@ -129,7 +139,7 @@ static bool parse_rfc3339(struct fk_str s, int64_t *ret)
         return false;
     if (!take_fraction(&s, &fraction) || !take_offset(&s, &offset) || s.n)
         return false;
-    if (month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 60)
+    if (!is_date(year, month, day) || hour > 23 || minute > 59 || second > 60)
         return false;
     seconds =
         days_from_date(year, month, day) * DAY_S + hour * 3600 + minute * 60 + second - offset;
