@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -177,14 +178,34 @@ void fk_host_name(char *to, size_t n)
     to[n - 1] = '\0'; // a cut name need not end
 }
 
+// Pages of the process in memory when some were given back last, or fewer that were seen since.
+static _Atomic size_t least_pages;
+
+static size_t resident_pages(void)
+{
+    char text[128];
+    size_t pages = 0;
+    if (slurp("/proc/self/statm", text, sizeof(text)) > 0)
+        (void)sscanf(text, "%*u %zu", &pages);
+    return pages;
+}
+
 void fk_process_keep_memory(void)
 {
-    mallopt(M_TRIM_THRESHOLD, 4 << 20);
+    mallopt(M_TRIM_THRESHOLD, 16 << 20);
     mallopt(M_TOP_PAD, 1 << 20);
     mallopt(M_MMAP_THRESHOLD, 4 << 20);
+    least_pages = resident_pages();
 }
 
 void fk_process_give_memory_back(void)
 {
+    long page = sysconf(_SC_PAGESIZE);
+    size_t pages = resident_pages(), least = least_pages;
+    if (pages < least)
+        least_pages = least = pages;
+    if (page > 0 && pages - least < FK_PROCESS_MAY_KEEP / (size_t)page)
+        return;
     malloc_trim(0);
+    least_pages = resident_pages();
 }

@@ -27,9 +27,11 @@ int fk_process_memory(uint64_t *ret_bytes, struct fk_err *err);
 // instead of giving the pages back to the kernel and faulting them in again (five faults and two
 // system calls a push, measured). To be called before there are threads.
 void fk_process_keep_memory(void);
-// After a task that took hundreds of MiB: gives the pages of all that is free back to the kernel.
-// What a thread allocated in pieces would else stay with it, up to the largest task of each thread.
-// Takes milliseconds.
+// After a task that took much memory: gives the pages of all that is free back to the kernel, when
+// the process has grown by more than FK_PROCESS_MAY_KEEP since the last time. What a thread
+// allocated in pieces would else stay with it, up to the largest task of each thread. Takes
+// milliseconds, and the tasks that follow fault the pages in again: a quarter of their time.
+#define FK_PROCESS_MAY_KEEP ((size_t)64 << 20)
 void fk_process_give_memory_back(void);
 // The name of this machine in its network; empty when it has none. Always NUL-terminated.
 void fk_host_name(char *to, size_t n);
