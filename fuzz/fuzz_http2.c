@@ -41,7 +41,7 @@ static void sink_end(void *arg, struct fk_http_req *req, struct fk_http_res *res
     fk_http_res_end(res);
 }
 
-static const struct fk_http_sink sink = {sink_headers, sink_body, sink_end, sink_end};
+static const struct fk_http_sink sink = {sink_headers, sink_body, sink_end, sink_end, NULL};
 static const struct fk_http_route routes[] = {
     {.method = "GET", .pattern = "/{rest...}", .run = hello, .on_loop = true},
     {.method = "POST", .pattern = "/run", .run = hello, .on_loop = true, .body_max = 1 << 20},

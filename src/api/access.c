@@ -288,6 +288,15 @@ static int choose_tenants(struct fk_api *api, const struct fk_api_endpoint *e,
 // Routes that are not of the table are for administrators.
 static const struct fk_api_endpoint not_ours = {.flags = FK_API_ADMIN};
 
+// What was pushed is kept though its sender waits no longer; questions end with their caller's
+// patience.
+static void limit_time(const struct fk_api_endpoint *e, struct fk_http_req *req)
+{
+    int64_t patience = e->flags & FK_API_INGEST ? 0 : fk_rpc_timeout(req);
+    if (patience > 0)
+        fk_http_req_deadline(req, patience);
+}
+
 int fk_api_admit(void *arg, struct fk_http_req *req, struct fk_http_res *res, struct fk_err *err)
 {
     struct fk_api *api = arg;
@@ -298,18 +307,17 @@ int fk_api_admit(void *arg, struct fk_http_req *req, struct fk_http_res *res, st
         return 503;
     }
     req->user = who;
-    if (e->flags & FK_API_OPEN)
+    if (e->flags & FK_API_OPEN) {
+        limit_time(e, req);
         return 0;
+    }
     int status = identify(api, req, res, who, err);
     if (status == 0)
         status = permit(api, e, res, who, err);
     if (status == 0 && !(e->flags & (FK_API_ANY | FK_API_NO_TENANT)))
         status = choose_tenants(api, e, req, who, err);
-    // What was pushed is kept though its sender waits no longer; questions end with their caller's
-    // patience.
-    int64_t patience = e->flags & FK_API_INGEST ? 0 : fk_rpc_timeout(req);
-    if (status == 0 && patience > 0)
-        fk_http_req_deadline(req, patience);
+    if (status == 0)
+        limit_time(e, req);
     return status;
 }
 

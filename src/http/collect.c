@@ -469,4 +469,4 @@ void fk_http_collect_resumed(struct fk_http_ex *ex)
 }
 
 const struct fk_http_sink fk_http_collect_sink = {collect_headers, collect_body, collect_complete,
-                                                  collect_abort};
+                                                  collect_abort, NULL};

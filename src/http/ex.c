@@ -203,11 +203,24 @@ int64_t fk_http_ex_deadline(const struct fk_http_ex *ex)
 {
     const struct fk_http_route *r = ex->req.route;
     int64_t at = ex->deadline_ns ? ex->deadline_ns : INT64_MAX;
-    if (atomic_load_explicit(&ex->cancel.reason, memory_order_relaxed))
+    if (ex->expired || atomic_load_explicit(&ex->cancel.reason, memory_order_relaxed))
         return INT64_MAX;
     if (ex->complete && r && r->deadline_ns > 0)
         at = FK_MIN(at, ex->complete_ns + r->deadline_ns);
     return at;
+}
+
+bool fk_http_ex_expire(struct fk_http_ex *ex)
+{
+    ex->expired = true;
+    if (!ex->sink || !ex->sink->on_deadline || ex->override || !fk_http_ex_wants_body(ex)) {
+        fk_cancel_set(&ex->cancel, FK_E_TIMEOUT);
+        return false;
+    }
+    ex->in_call = true;
+    ex->sink->on_deadline(ex->sink_arg, &ex->req, &ex->res);
+    ex->in_call = false;
+    return true;
 }
 
 // --- the answer's side ---

@@ -390,8 +390,7 @@ static void body_timeout(struct h1 *c)
 static void deadline_over(struct h1 *c)
 {
     struct fk_err err;
-    fk_cancel_set(&c->ex->cancel, FK_E_TIMEOUT);
-    if (c->state != BODY)
+    if (fk_http_ex_expire(c->ex) || c->state != BODY)
         return;
     fk_fail(&err, FK_E_TIMEOUT, "the request's deadline was over before its body was here");
     break_body(c, 504, &err);

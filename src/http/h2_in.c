@@ -431,8 +431,7 @@ static void on_timer(void *arg)
     int64_t now = fk_h2_now(s->h2);
     struct fk_err err;
     if (fk_http_ex_deadline(s->ex) <= now) {
-        fk_cancel_set(&s->ex->cancel, FK_E_TIMEOUT);
-        if (!s->told && s->headed) {
+        if (!fk_http_ex_expire(s->ex) && !s->told && s->headed) {
             fk_fail(&err, FK_E_TIMEOUT, "the request's deadline was over before its body was here");
             body_timeout(s, 504, &err);
         }

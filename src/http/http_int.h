@@ -138,6 +138,7 @@ struct fk_http_ex {
     bool complete;  // on_complete was called
     bool resumed;   // fk_http_req_resume was called since the connection looked
     bool head_sent; // the answer's header is with the connection
+    bool expired;   // fk_http_ex_expire was called
     int override;   // status instead of what the sink says, once it has ended
     struct fk_err override_err;
     struct fk_http_collect collect;
@@ -164,6 +165,9 @@ void fk_http_ex_break(struct fk_http_ex *ex, int status, const struct fk_err *er
 void fk_http_ex_leave(struct fk_http_ex *ex, bool sent_all);
 // When the request's time is over (monotonic), INT64_MAX: never, or it is over already.
 int64_t fk_http_ex_deadline(const struct fk_http_ex *ex);
+// The request's time is over. True: the sink was told, and is the one to answer; else its cancel
+// says so now.
+bool fk_http_ex_expire(struct fk_http_ex *ex);
 // Is the body still of interest?
 bool fk_http_ex_wants_body(struct fk_http_ex *ex);
 

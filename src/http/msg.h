@@ -135,6 +135,9 @@ struct fk_http_sink {
     void (*on_complete)(void *arg, struct fk_http_req *req, struct fk_http_res *res);
     // The client is gone (req->cancel is set) before the answer was ended. May be NULL.
     void (*on_abort)(void *arg, struct fk_http_req *req, struct fk_http_res *res);
+    // The request's time is over before the answer was ended; once, and req->cancel stays as it is,
+    // so that the sink can still say so. NULL: req->cancel tells.
+    void (*on_deadline)(void *arg, struct fk_http_req *req, struct fk_http_res *res);
 };
 
 struct fk_http_route {

@@ -145,8 +145,8 @@ struct fk_rpc_stream_ops {
     int (*on_message)(void *arg, struct fk_rpc_stream *s, struct fk_str message,
                       struct fk_err *err);
     void (*on_last)(void *arg, struct fk_rpc_stream *s); // no more come; NULL: the call ends well
-    // The client left, or its bytes made no sense; s must not be used any more. NULL: nothing to
-    // do.
+    // The client left, its time is over, or its bytes made no sense; s must not be used any more.
+    // NULL: nothing to do.
     void (*on_gone)(void *arg, struct fk_rpc_stream *s);
 };
 struct fk_rpc_stream_route { // arg of a route with fk_rpc_stream_sink

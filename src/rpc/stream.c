@@ -181,4 +181,14 @@ static void on_abort(void *arg, struct fk_http_req *req, struct fk_http_res *res
         fk_http_res_end(res);
 }
 
-const struct fk_http_sink fk_rpc_stream_sink = {on_headers, on_body, on_complete, on_abort};
+static void on_deadline(void *arg, struct fk_http_req *req, struct fk_http_res *res)
+{
+    struct fk_err err;
+    (void)arg;
+    (void)res;
+    fk_fail(&err, FK_E_TIMEOUT, "the time that the caller gave is over: call again");
+    give_up(req->call, &err);
+}
+
+const struct fk_http_sink fk_rpc_stream_sink = {on_headers, on_body, on_complete, on_abort,
+                                                on_deadline};

@@ -88,7 +88,7 @@ class Python:
         self.socket = socket.create_connection(('127.0.0.1', port), timeout=60)
         self.h2 = h2.connection.H2Connection(h2.config.H2Configuration(client_side=True, header_encoding='utf-8'))
         self.h2.initiate_connection()
-        self.status, self.body, self.over, self.reset = {}, {}, set(), {}
+        self.status, self.body, self.fields, self.over, self.reset = {}, {}, {}, set(), {}
         self.flush()
 
     def flush(self):
@@ -104,10 +104,13 @@ class Python:
     def pump(self):
         for e in self.h2.receive_data(self.socket.recv(65536)):
             if isinstance(e, self.events.ResponseReceived):
-                self.status[e.stream_id] = int(dict(e.headers)[':status'])
+                self.fields[e.stream_id] = dict(e.headers)
+                self.status[e.stream_id] = int(self.fields[e.stream_id][':status'])
             elif isinstance(e, self.events.DataReceived):
                 self.body[e.stream_id] = self.body.get(e.stream_id, b'') + e.data
                 self.h2.acknowledge_received_data(e.flow_controlled_length, e.stream_id)
+            elif isinstance(e, self.events.TrailersReceived):
+                self.fields[e.stream_id] = dict(e.headers)
             elif isinstance(e, (self.events.StreamEnded, self.events.StreamReset)):
                 self.over.add(e.stream_id)
         self.flush()
@@ -144,6 +147,12 @@ def python(port, client):
     s = p.ask('POST', '/ingest?name=h2.python&format=folded', end=False)
     p.send(s, data)
     yield 'h2: 4 MB in windows', p.wait(s) == [200] and stored(client, 'h2.python') == 1, p.status.get(s)
+    for end in (True, False):
+        s = p.ask('POST', '/grpc.health.v1.Health/Watch', end=False, **{'content-type': 'application/grpc', 'te': 'trailers', 'grpc-timeout': '30m'})
+        p.h2.send_data(s, bytes(5), end_stream=end)
+        p.flush()
+        p.wait(s)
+        yield f'h2: a watch is told of its deadline ({"" if end else "not "}all was asked)', p.fields.get(s, {}).get('grpc-status') == '4', p.fields.get(s)
     s = p.ask('POST', '/ingest?name=h2.python&format=folded', end=False)
     p.h2.send_data(s, b'main;f')
     p.h2.reset_stream(s)

@@ -6,6 +6,9 @@
 #define WEB                                                                                        \
     "POST /grpc.health.v1.Health/Watch HTTP/1.1\r\nHost: x\r\n"                                    \
     "Content-Type: application/grpc-web+proto\r\n"
+#define CONNECT                                                                                    \
+    "POST /grpc.health.v1.Health/Watch HTTP/1.1\r\nHost: x\r\n"                                    \
+    "Content-Type: application/connect+proto\r\n"
 // A question without a service, and the statuses as they come back: an envelope each.
 #define WATCH       WEB "Content-Length: 5\r\n\r\n\0\0\0\0\0"
 #define SERVING     "\0\0\0\0\2\x08\1"
@@ -93,6 +96,28 @@ static void test_nobody_watches_a_server_that_goes(void **state)
     close_raw(&c);
 }
 
+// Over HTTP/1.1: with the question complete, and still open; in both forms of an outcome.
+static void test_watchers_have_a_deadline(void **state)
+{
+    struct world *w = *state;
+    struct raw a, b, c;
+    start(w, FK_AUTH_NONE, false);
+    open_raw(w, &a);
+    open_raw(w, &b);
+    open_raw(w, &c);
+    say(&a, FK_S(WEB "Grpc-Timeout: 30m\r\nContent-Length: 5\r\n\r\n\0\0\0\0\0"));
+    say(&b, FK_S(WEB "Grpc-Timeout: 30m\r\nContent-Length: 100\r\n\r\n\0\0\0\0\0"));
+    say(&c, FK_S(CONNECT "Connect-Timeout-Ms: 30\r\nContent-Length: 5\r\n\r\n\0\0\0\0\0"));
+    assert_true(hears(&a, FK_S("grpc-status: 4\r\n")));
+    assert_true(hears(&b, FK_S("grpc-status: 4\r\n")));
+    assert_true(hears(&c, FK_S("\"code\":\"deadline_exceeded\"")));
+    close_raw(&a);
+    close_raw(&b);
+    close_raw(&c);
+    // Nobody of them is told of what comes then.
+    fk_api_set_ready(w->api, false);
+}
+
 static void test_watchers_that_leave(void **state)
 {
     struct world *w = *state;
@@ -146,9 +171,8 @@ static void test_names_for_browsers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_watchers_hear_of_changes),
-        TEST(test_nobody_watches_a_server_that_goes),
-        TEST(test_watchers_that_leave),
+        TEST(test_watchers_hear_of_changes), TEST(test_nobody_watches_a_server_that_goes),
+        TEST(test_watchers_have_a_deadline), TEST(test_watchers_that_leave),
         TEST(test_names_for_browsers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

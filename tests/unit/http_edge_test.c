@@ -74,7 +74,7 @@ static void early_end(void *arg, struct fk_http_req *req, struct fk_http_res *re
     fk_http_res_end(res);
 }
 
-static const struct fk_http_sink early = {early_headers, early_body, early_end, early_end};
+static const struct fk_http_sink early = {early_headers, early_body, early_end, early_end, NULL};
 
 static struct fk_http_route routes[] = {
     {.method = "GET", .pattern = "/flush", .run = flush_first, .cls = FK_WORK_QUERY},

@@ -204,7 +204,7 @@ static inline void fx_sink_abort(void *arg, struct fk_http_req *req, struct fk_h
 }
 
 static const struct fk_http_sink fx_sink = {fx_sink_headers, fx_sink_body, fx_sink_complete,
-                                            fx_sink_abort};
+                                            fx_sink_abort, NULL};
 
 static inline void fx_access(void *arg, const struct fk_http_access *a)
 {
