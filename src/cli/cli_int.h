@@ -18,7 +18,7 @@ enum fk_option_kind {
     FK_OPT_STR,      // struct fk_str
     FK_OPT_STRS,     // struct fk_opt_list: may be repeated
     FK_OPT_BYTES,    // uint64_t: 64MiB, 2GiB, 1000
-    FK_OPT_COUNT,    // uint64_t
+    FK_OPT_COUNT,    // uint64_t, at least 1
     FK_OPT_DURATION, // int64_t nanoseconds
 };
 struct fk_opt_list {

@@ -28,6 +28,7 @@ static int set_value(const struct fk_option *o, void *options, struct fk_str val
     void *to = (char *)options + o->offset;
     struct fk_opt_list *list = to;
     struct fk_err err;
+    uint64_t count;
     switch (o->kind) {
     case FK_OPT_FLAG:
         *(bool *)to = true;
@@ -50,9 +51,12 @@ static int set_value(const struct fk_option *o, void *options, struct fk_str val
                 FK_STR_ARG(value));
         return -1;
     case FK_OPT_COUNT:
-        if (fk_str_to_u64(value, to) == 0)
+        if (fk_str_to_u64(value, &count) == 0 && count > 0) { // 0 is what was not given
+            *(uint64_t *)to = count;
             return 0;
-        fprintf(stderr, "flamekeep: %s takes a number, not '%.*s'\n", o->name, FK_STR_ARG(value));
+        }
+        fprintf(stderr, "flamekeep: %s takes a number of at least 1, not '%.*s'\n", o->name,
+                FK_STR_ARG(value));
         return -1;
     case FK_OPT_DURATION:
         if (fk_duration_parse(value, to, &err) == 0)
