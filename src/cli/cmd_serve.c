@@ -42,8 +42,9 @@ struct server {
     struct fk_self *self; // NULL: not asked for, or forbidden
     char dir[FK_PATH_MAX], spool[FK_PATH_MAX];
     char address[FK_ADDR_CHARS];
-    char *tls_files[3]; // owned; certificate, key, authorities of clients
-    bool open;          // other machines reach it
+    struct fk_buf others; // lines about further addresses
+    char *tls_files[3];   // owned; certificate, key, authorities of clients
+    bool open;            // other machines reach it
 };
 
 static int read_originals(struct options *o, enum fk_originals *ret, struct fk_err *err)
@@ -104,13 +105,25 @@ static int open_store(struct server *s, struct fk_err *err)
     return r ? r : fk_state_open(state, &s->state, err);
 }
 
+// What the start line, which names the first address, leaves out.
+static void note_address(struct server *s, const struct fk_addr *bound, bool plain,
+                         const char *what)
+{
+    char text[FK_ADDR_CHARS];
+    fk_addr_format(bound, text);
+    fk_buf_printf(&s->others, "flamekeep also listens on http%s://%s (%s)\n",
+                  s->o->tls_cert.n && !plain ? "s" : "", text, what);
+}
+
 static int listen_on(struct server *s, struct fk_str text, struct fk_err *err)
 {
     struct fk_addr address, bound;
     int r = fk_addr_parse(text, 4040, &address, err);
     if (r == 0)
         r = fk_http_server_listen(s->http, &address, &bound, err);
-    if (r == 0 && !s->address[0])
+    if (r == 0 && s->address[0])
+        note_address(s, &bound, false, "interface, API and senders");
+    else if (r == 0)
         fk_addr_format(&bound, s->address);
     s->open |= r == 0 && !fk_addr_is_loopback(&bound);
     return r;
@@ -129,19 +142,23 @@ static int listen_by_default(struct server *s, struct fk_err *err)
     return r;
 }
 
+#define FOR_SENDERS "for senders of OpenTelemetry; the rest is there too"
+
 // Beside the first address. Another program may hold that port.
 static void listen_for_senders(struct server *s, uint16_t port)
 {
     const struct options *o = s->o;
     struct fk_str first = o->listen.n ? o->listen.v[0] : FK_S("127.0.0.1");
-    struct fk_addr address;
+    struct fk_addr address, bound;
     struct fk_err err = {0};
     int r = fk_addr_parse(first, 4040, &address, &err);
     if (r == 0 && !fk_addr_set_port(&address, port))
         return; // a Unix socket: nobody asked for a port
     if (r == 0)
-        r = fk_http_server_listen(s->http, &address, NULL, &err);
-    if (r)
+        r = fk_http_server_listen(s->http, &address, &bound, &err);
+    if (r == 0)
+        note_address(s, &bound, false, FOR_SENDERS);
+    else
         fk_logf(&s->log, FK_LOG_WARN, "serve",
                 "port %u for OpenTelemetry is not opened (--listen-otlp chooses another, or "
                 "none): %s",
@@ -151,7 +168,7 @@ static void listen_for_senders(struct server *s, uint16_t port)
 static int listen_otlp(struct server *s, struct fk_err *err)
 {
     const struct fk_opt_list *l = &s->o->listen_otlp;
-    struct fk_addr address;
+    struct fk_addr address, bound;
     int r = 0;
     if (l->n == 0) { // where senders look: gRPC and HTTP, though each port takes both
         listen_for_senders(s, 4317);
@@ -162,7 +179,9 @@ static int listen_otlp(struct server *s, struct fk_err *err)
             continue;
         r = fk_addr_parse(l->v[i], 4318, &address, err);
         if (r == 0)
-            r = fk_http_server_listen(s->http, &address, NULL, err);
+            r = fk_http_server_listen(s->http, &address, &bound, err);
+        if (r == 0)
+            note_address(s, &bound, false, FOR_SENDERS);
     }
     return r;
 }
@@ -190,6 +209,8 @@ static int listen_plain(struct server *s, struct fk_err *err)
         r = fk_addr_parse(l->v[i], 4040, &address, err);
         if (r == 0)
             r = fk_http_server_listen_plain(s->http, &address, &bound, err);
+        if (r == 0)
+            note_address(s, &bound, true, "without TLS: interface, API and senders");
         s->open |= r == 0 && !fk_addr_is_loopback(&bound);
     }
     return r;
@@ -248,6 +269,7 @@ static void close_parts(struct server *s)
     fk_state_close(s->state);
     fk_blob_close(s->files);
     fk_store_close(s->store);
+    fk_buf_free(&s->others);
 }
 
 // ---- access ----
@@ -325,6 +347,7 @@ static int run_until_stopped(struct server *s, struct fk_err *err)
     if (r == 0 && (r = fk_signals_open(&signals, x.loop, on_signal, &x, err)) == 0) {
         fprintf(stderr, "flamekeep %s listens on http%s://%s, data in %s\n", FK_VERSION,
                 tls ? "s" : "", s->address, s->dir);
+        fprintf(stderr, "%.*s", FK_STR_ARG(fk_buf_view(&s->others)));
         r = fk_loop_run(x.loop, err);
         fk_signals_close(&signals);
     }
@@ -386,6 +409,7 @@ static int run(void *options, struct fk_opt_list *args)
                                         : o->verbose ? FK_LOG_DEBUG
                                                      : FK_LOG_INFO}};
     struct fk_config_text config;
+    fk_buf_init(&s.others, 0);
     if (fk_config_text(&fk_cmd_serve, o, &config, &err))
         return fk_cli_fail(&err);
     complete_limits(&o->limits, fk_limit_table, fk_limit_count);

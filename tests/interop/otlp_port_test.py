@@ -63,6 +63,14 @@ def checks(binary, tmp):
         yield 'and says how to choose another', '--listen-otlp' in said, said
         p.terminate()
         p.communicate(timeout=60)
+    p = subprocess.Popen([binary, 'serve', '--data', os.path.join(tmp, 'e'), '--listen', '127.0.0.1:0', '--listen', '127.0.0.1:0', '--listen-otlp',
+                          '127.0.0.1:0', '--listen-plain', '127.0.0.1:0', '--no-self-profile'], stderr=subprocess.PIPE, text=True)
+    said = ''.join(p.stderr.readline() for _ in range(4)) # the log is silent until then
+    ports = [int(port) for port in re.findall(r'listens on http://127\.0\.0\.1:(\d+)', said)]
+    yield 'every address is said', len(set(ports)) == 4 and all(export(port) == (200, {}) for port in ports), said
+    yield 'and what for', said.count('OpenTelemetry') == said.count('without TLS') == 1, said
+    p.terminate()
+    p.communicate(timeout=60)
     with running(binary, os.path.join(tmp, 'd'), '--listen-otlp', 'none') as server:
         text = open(f'/proc/{server.process.pid}/net/tcp').read()
         inodes = {os.readlink(f'/proc/{server.process.pid}/fd/{fd}') for fd in os.listdir(f'/proc/{server.process.pid}/fd')}
