@@ -19,6 +19,7 @@ struct fk_http_client {
     struct ssl_ctx_st *tls; // of https
     struct bio_method_st *bio;
     struct fk_http_wire wire; // the kept connection
+    char cert_names[200];     // of a certificate that has another name than the host's
     bool open;
     struct fk_client_h2 *h2; // that it speaks; NULL: HTTP/1.1
     // of the present call

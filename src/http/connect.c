@@ -61,6 +61,40 @@ static int load_roots(struct fk_http_client *c, struct fk_err *err)
                          c->opts.ca);
 }
 
+// For whom the certificate is: its alternative names, without any its subject.
+static void note_names(struct fk_http_client *c, X509 *cert)
+{
+    GENERAL_NAMES *names = X509_get_ext_d2i(cert, NID_subject_alt_name, NULL, NULL);
+    BIO *text = BIO_new(BIO_s_mem());
+    int n = names ? sk_GENERAL_NAME_num(names) : 0, got = 0;
+    for (int i = 0; text && i < n && BIO_pending(text) < (int)sizeof(c->cert_names); i++) {
+        BIO_puts(text, i ? ", " : "");
+        GENERAL_NAME_print(text, sk_GENERAL_NAME_value(names, i)); // what cannot be shown as dots
+    }
+    if (text && n == 0)
+        X509_NAME_print_ex(text, X509_get_subject_name(cert), 0, XN_FLAG_ONELINE);
+    if (text)
+        got = BIO_read(text, c->cert_names, sizeof(c->cert_names) - 1);
+    c->cert_names[FK_MAX(got, 0)] = '\0';
+    BIO_free(text);
+    GENERAL_NAMES_free(names);
+}
+
+// The library's own check. After a failure it lets go of the certificate, so the names are noted
+// here.
+static int check_chain(X509_STORE_CTX *chain, void *arg)
+{
+    struct fk_http_client *c = arg;
+    int good = X509_verify_cert(chain);
+    int why = X509_STORE_CTX_get_error(chain);
+    X509 *cert = X509_STORE_CTX_get0_cert(chain);
+    c->cert_names[0] = '\0';
+    if (good != 1 && cert &&
+        (why == X509_V_ERR_HOSTNAME_MISMATCH || why == X509_V_ERR_IP_ADDRESS_MISMATCH))
+        note_names(c, cert);
+    return good;
+}
+
 int fk_client_tls_setup(struct fk_http_client *c, struct fk_err *err)
 {
     static const unsigned char protocols[] = "\x02h2\x08http/1.1";
@@ -76,6 +110,7 @@ int fk_client_tls_setup(struct fk_http_client *c, struct fk_err *err)
                                     SSL_OP_IGNORE_UNEXPECTED_EOF);
     SSL_CTX_set_mode(c->tls, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     SSL_CTX_set_verify(c->tls, SSL_VERIFY_PEER, NULL);
+    SSL_CTX_set_cert_verify_callback(c->tls, check_chain, c);
     if (SSL_CTX_set_alpn_protos(c->tls, protocols, sizeof(protocols) - 1))
         return fk_fail_nomem(err);
     return load_roots(c, err);
@@ -109,6 +144,12 @@ static int fail_handshake(struct fk_http_client *c, struct fk_err *err)
     long verdict = SSL_get_verify_result(c->wire.ssl);
     if (verdict == X509_V_OK)
         return fk_fail_in(err, "%.*s:%u", FK_STR_ARG(c->url.host), (unsigned)c->url.port);
+    if (c->cert_names[0])
+        return fk_fail(err, FK_E_INVALID,
+                       "%.*s:%u: the server's certificate is not for this name, but for: %s; use "
+                       "one of these in the address, or a certificate that has this name",
+                       FK_STR_ARG(fk_str_head(c->url.host, 100)), (unsigned)c->url.port,
+                       c->cert_names);
     snprintf(why, sizeof(why), "%s", X509_verify_cert_error_string(verdict));
     return fk_fail(err, FK_E_INVALID,
                    "%.*s:%u: the server's certificate is not trusted: %s; --ca names a file of "
