@@ -9,11 +9,42 @@ static const struct fk_api_param source_params[] = {
     {"query", "string", "selector, like {service_name=\"web\",pod=~\"web-.*\"}; all when absent"},
     {"from", "time", "first moment: RFC 3339, Unix s, ms, us or ns, or now-15m"},
     {"until", "time", "end, not included"},
+    {"attr.<name>", "attributes",
+     "value of a sample attribute, like attr.endpoint=/buy: only samples that have it; several "
+     "names: all of them"},
     {"type", "string", "profile type id; may be left out where the source has one"},
     {"focus", "string", "function name or /regex/: only stacks that contain it"},
     {"hide", "string", "function name or /regex/: frames taken out of the stacks"},
     {"collapse", "string", "function name or /regex/: what it calls counts as its own"},
 };
+
+// Parameters of any name that begins like this one: the members of an object, each a parameter of
+// its own (style form, exploded).
+static void put_any_name(struct fk_json *w, struct fk_str name)
+{
+    char pattern[64];
+    struct fk_str begin = fk_str_head(name, name.n - FK_S(".<name>").n);
+    snprintf(pattern, sizeof(pattern), "^%.*s\\.", FK_STR_ARG(begin));
+    fk_json_k(w, "propertyNames");
+    fk_json_object(w);
+    fk_json_k(w, "pattern");
+    fk_json_str(w, fk_str_of(pattern));
+    fk_json_object_end(w);
+    fk_json_k(w, "additionalProperties");
+    fk_json_object(w);
+    fk_json_k(w, "type");
+    fk_json_str(w, FK_S("string"));
+    fk_json_object_end(w);
+}
+
+static const char *schema_type(const char *type)
+{
+    static const char *const plain[] = {"integer", "boolean"};
+    for (size_t i = 0; i < FK_COUNTOF(plain); i++)
+        if (fk_str_eq(fk_str_of(type), fk_str_of(plain[i])))
+            return plain[i];
+    return fk_str_eq(fk_str_of(type), FK_S("attributes")) ? "object" : "string";
+}
 
 static void put_param(struct fk_json *w, struct fk_str name, const char *where, const char *type,
                       const char *text)
@@ -29,17 +60,25 @@ static void put_param(struct fk_json *w, struct fk_str name, const char *where, 
     }
     fk_json_k(w, "description");
     fk_json_str(w, fk_str_of(text));
+    struct fk_str schema = fk_str_of(schema_type(type));
+    bool any_name = fk_str_eq(schema, FK_S("object"));
+    if (any_name) {
+        fk_json_k(w, "style");
+        fk_json_str(w, FK_S("form"));
+        fk_json_k(w, "explode");
+        fk_json_bool(w, true);
+    }
     fk_json_k(w, "schema");
     fk_json_object(w);
-    bool plain =
-        fk_str_eq(fk_str_of(type), FK_S("integer")) || fk_str_eq(fk_str_of(type), FK_S("boolean"));
     fk_json_k(w, "type");
-    fk_json_str(w, plain ? fk_str_of(type) : FK_S("string"));
+    fk_json_str(w, schema);
+    if (any_name)
+        put_any_name(w, name);
     fk_json_object_end(w);
     fk_json_object_end(w);
 }
 
-#define SHARED 4 // of the rows above, from here on: of a diff also without prefix, for both sides
+#define SHARED 5 // of the rows above, from here on: of a diff also without prefix, for both sides
 
 static void put_source(struct fk_json *w, struct fk_arena *a, const char *prefix, size_t begin)
 {

@@ -11,7 +11,7 @@ from server import Server
 
 PAGE = os.path.join(ROOT, 'docs/api.md')
 BEGIN, END = '<!-- begin calls (tests/golden/api_page_test.py) -->\n', '<!-- end calls -->\n'
-SOURCE = ['id', 'query', 'from', 'until', 'type', 'focus', 'hide', 'collapse']
+SOURCE = ['id', 'query', 'from', 'until', 'type', 'focus', 'hide', 'collapse', 'attr.<name>']
 
 
 def published(binary):

@@ -154,7 +154,7 @@ static void has_param(const char *doc, const struct fk_api_endpoint *e, const ch
 
 static void has_source(const char *doc, const struct fk_api_endpoint *e, size_t *n)
 {
-    static const char *const names[] = {"id",   "query", "from", "until",
+    static const char *const names[] = {"id",   "query", "from", "until",   "attr.<name>",
                                         "type", "focus", "hide", "collapse"};
     for (size_t i = 0; i < FK_COUNTOF(names); i++) {
         if (e->flags & FK_API_SOURCE)
@@ -163,7 +163,7 @@ static void has_source(const char *doc, const struct fk_api_endpoint *e, size_t 
             continue;
         has_param(doc, e, "left_", names[i], n);
         has_param(doc, e, "right_", names[i], n);
-        if (i >= 4) // for both sides at once
+        if (i >= 5) // for both sides at once
             has_param(doc, e, "", names[i], n);
     }
 }
