@@ -346,16 +346,34 @@ const VIEWS = {
     both: `/flamegraph?${source}&type=${type}&tab=both&order=-total`, table: `/profile?id=${entries[0].id}&tab=table`, sandwich: `/profile?id=${entries[0].id}&tab=sandwich&function=main.handle`,
     rejects: '/rejects', time: `/profile?id=${withTimes.id}&type=${withTimes.type}&tab=time`, search: `/profile?id=${entries[0].id}&s=json`, diff: `/diff?left_id=${entries[0].id}&right_id=${entries[1].id}`, 'diff-table': `/diff?left_id=${entries[0].id}&right_id=${entries[1].id}&tab=table`,
     beside: `/diff?left_id=${entries[0].id}&right_id=${entries[1].id}&tab=beside`, empty: `/profiles?query=${encodeURIComponent('{service_name="nobody-has-this"}')}`, failed: `/profiles?query=${encodeURIComponent('{broken')}`,
+    'diff-empty': '/diff', 'no-such-page': '/profile', guide: '/docs/reading-profiles',
 };
 
 async function looks(theme) {
     const view = await h.open(theme);
     for (const [name, where] of Object.entries(VIEWS)) {
         await h.check(`${name}, ${theme}: drawn and accessible`, view.page, async () => {
-            await h.goto(view.page, where);
-            assert.equal(await view.page.$eval('html', (e) => e.dataset.theme), theme);
+            await (name === 'guide' ? view.page.goto(h.base + where) : h.goto(view.page, where));
+            if (name !== 'guide') assert.equal(await view.page.$eval('html', (e) => e.dataset.theme), theme);
             await h.shot(view.page, `${name}-${theme}`);
             await h.axe(view.page, name);
+        });
+    }
+    await view.close();
+}
+
+/** On a narrow screen a page scrolls downwards only; what is wide (tables) scrolls by itself. */
+async function narrow() {
+    const view = await h.open();
+    await view.page.setViewportSize({ width: 480, height: 900 });
+    for (const [name, where] of Object.entries(VIEWS)) {
+        await h.check(`${name}: 480 pixels are wide enough`, view.page, async () => {
+            await (name === 'guide' ? view.page.goto(h.base + where) : h.goto(view.page, where));
+            await h.shot(view.page, `${name}-narrow`);
+            const beyond = await view.page.evaluate(() => [document.documentElement, ...document.querySelectorAll('header')]
+                .filter((e) => e.scrollWidth > e.clientWidth).map((e) => `${e.tagName} ${e.scrollWidth} of ${e.clientWidth}`));
+            const widest = await view.page.$$eval('main *', (all) => all.filter((e) => e.getBoundingClientRect().right > innerWidth).slice(0, 6).map((e) => `${e.tagName}.${e.className}`));
+            assert.deepEqual(beyond, [], `beyond the edge: ${widest.join(', ')}`);
         });
     }
     await view.close();
@@ -372,6 +390,7 @@ await sameView();
 await close();
 await looks('light');
 await looks('dark');
+await narrow();
 await h.check('the browser had nothing to complain about', null, async () => assert.deepEqual(h.complaints, []));
 console.log(`screenshots: ${h.shots}`);
 console.log(`${h.passed} passed, ${h.failed} failed`);
