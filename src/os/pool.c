@@ -100,7 +100,7 @@ static void worker(void *arg)
 static int make_queues(struct fk_pool *p, const struct fk_pool_opts *opts, unsigned workers,
                        struct fk_err *err)
 {
-    const unsigned most[FK_WORK_CLASSES] = {workers, workers - 1, 1};
+    const unsigned most[FK_WORK_CLASSES] = {workers, (workers + 1) / 2, 1}; // of two or more
     for (unsigned c = 0; c < FK_WORK_CLASSES; c++) {
         struct queue *q = &p->queue[c];
         q->max_running = most[c];

@@ -8,7 +8,7 @@
 
 enum fk_work_class {
     FK_WORK_INGEST,     // may use every worker
-    FK_WORK_QUERY,      // may use all but one
+    FK_WORK_QUERY,      // may use half of them, rounded up
     FK_WORK_BACKGROUND, // seal, compact, retention: may use one
     FK_WORK_CLASSES,
 };
