@@ -80,7 +80,7 @@ static int h2_open(struct fk_http_conn *conn, int64_t since)
     if (!h2)
         return -FK_E_NOMEM;
     h2->conn = conn;
-    h2->since = h2->span_since = since;
+    h2->since = h2->span_since = h2->heard = since;
     fk_buf_init(&h2->out, 0);
     if (nghttp2_session_server_new3(&h2->session, server->h2_callbacks, h2, server->h2_options,
                                     &mem) ||
@@ -177,10 +177,13 @@ static void read_in(struct fk_h2 *h2)
     uint8_t *in = h2->conn->loop->in;
     size_t n = 0;
     int rc = fk_http_wire_read(&h2->conn->wire, in, FK_HTTP_READ, &n, NULL);
-    if (rc == FK_IO_OK)
+    if (rc == FK_IO_OK) {
+        h2->heard = fk_h2_now(h2);
+        h2->probed = false;
         input(h2, in, n);
-    else if (rc != FK_IO_AGAIN)
+    } else if (rc != FK_IO_AGAIN) {
         h2->end = FK_H2_DEAD; // an end of one direction is of no use to HTTP/2
+    }
 }
 
 // --- writing ---
@@ -229,16 +232,17 @@ static void write_out(struct fk_h2 *h2)
 }
 
 // --- the end ---
+const uint8_t fk_h2_drained[8] = "drained";
+
 // Two steps: what the client sends until it knows of the first is still taken.
 void fk_h2_shut_down(struct fk_h2 *h2)
 {
-    static const uint8_t mark[8] = "drained";
     int rc = 0;
     if (h2->end == FK_H2_OPEN) {
         enter(h2, FK_H2_NOTICE);
         rc = nghttp2_submit_shutdown_notice(h2->session);
         if (!rc)
-            rc = nghttp2_submit_ping(h2->session, NGHTTP2_FLAG_NONE, mark);
+            rc = nghttp2_submit_ping(h2->session, NGHTTP2_FLAG_NONE, fk_h2_drained);
     } else if (h2->end == FK_H2_NOTICE) {
         enter(h2, FK_H2_GOAWAY);
         rc = nghttp2_submit_goaway(h2->session, NGHTTP2_FLAG_NONE,
@@ -265,6 +269,28 @@ static void maybe_linger(struct fk_h2 *h2)
 }
 
 // --- waiting ---
+// When a silent client with open streams is asked for a sign of life, or given up. While the socket
+// takes nothing its rate counts instead.
+static int64_t silent_at(const struct fk_h2 *h2)
+{
+    bool waits = h2->streams_n && !h2->blocked;
+    return waits ? h2->heard + (int64_t)fk_h2_limits(h2)->idle_ns : INT64_MAX;
+}
+
+static void silent(struct fk_h2 *h2)
+{
+    static const uint8_t mark[8] = "there?";
+    if (h2->probed) {
+        atomic_fetch_add_explicit(&h2->conn->loop->server->timeouts, 1, memory_order_relaxed);
+        h2->end = FK_H2_DEAD;
+        return;
+    }
+    h2->probed = true;
+    h2->heard = fk_h2_now(h2);
+    if (nghttp2_submit_ping(h2->session, NGHTTP2_FLAG_NONE, mark))
+        h2->end = FK_H2_DEAD;
+}
+
 static int64_t deadline(struct fk_h2 *h2)
 {
     const struct fk_http_limits *l = fk_h2_limits(h2);
@@ -281,6 +307,7 @@ static int64_t deadline(struct fk_h2 *h2)
         at = h2->rate_since + (int64_t)l->rate_ns;
     if (h2->head_since)
         at = FK_MIN(at, h2->head_since + (int64_t)l->head_ns);
+    at = FK_MIN(at, silent_at(h2));
     if (h2->streams_n == 0)
         at = FK_MIN(at, h2->since + (int64_t)(h2->settled ? l->idle_ns : l->head_ns));
     return at;
@@ -312,6 +339,8 @@ static void h2_timer(struct fk_http_conn *conn)
         fk_h2_shut_down(h2); // no answer to the ping
     else if (h2->rate_since && h2->rate_since + (int64_t)l->rate_ns <= now)
         rate_over(h2);
+    else if (silent_at(h2) <= now)
+        silent(h2);
     else if (h2->head_since || !h2->settled) {
         atomic_fetch_add_explicit(&conn->loop->server->timeouts, 1, memory_order_relaxed);
         fk_h2_terminate(h2, NGHTTP2_ENHANCE_YOUR_CALM);

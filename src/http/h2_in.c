@@ -290,7 +290,8 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *
         h2->settled = true;
         break;
     case NGHTTP2_PING:
-        if ((frame->hd.flags & NGHTTP2_FLAG_ACK) && h2->end == FK_H2_NOTICE)
+        if ((frame->hd.flags & NGHTTP2_FLAG_ACK) && h2->end == FK_H2_NOTICE &&
+            memcmp(frame->ping.opaque_data, fk_h2_drained, sizeof(fk_h2_drained)) == 0)
             fk_h2_shut_down(h2); // what was under way then has come
         break;
     default:

@@ -84,6 +84,8 @@ struct fk_h2 {
     uint64_t opened;    // bit k: so was the one k before it, as ids go
     int64_t since;      // without streams, or `end` was entered
     int64_t head_since; // a header block has begun; 0: none
+    int64_t heard;      // bytes came last
+    bool probed;        // or, since then, a PING asked for some
     int64_t rate_since; // the socket takes nothing or little
     uint64_t rate_bytes;
     int64_t span_since; // the two counts below are of this span
@@ -105,6 +107,7 @@ static inline int64_t fk_h2_now(const struct fk_h2 *h2)
 void fk_h2_settle(struct fk_h2 *h2);
 // The next step of a graceful end.
 void fk_h2_shut_down(struct fk_h2 *h2);
+extern const uint8_t fk_h2_drained[8]; // of the PING whose answer is the second step
 // Has the stream looked at by the next settle.
 void fk_h2_touch(struct fk_h2_stream *s);
 // Counts what a client does too often; closes the connection over it (ENHANCE_YOUR_CALM).

@@ -30,6 +30,8 @@ struct h2 {
     uint32_t last;       // stream of the newest
     uint32_t code;       // and its reason
     int acks, pings;     // of SETTINGS, of PING
+    int asked;           // PINGs that came
+    bool mute;           // they are not answered
     uint64_t opened_all; // by WINDOW_UPDATE
 };
 
@@ -194,7 +196,7 @@ static inline void h2_take(struct h2 *c, uint8_t type, uint8_t flags, uint32_t i
     case NGHTTP2_PING:
         if (flags & NGHTTP2_FLAG_ACK)
             c->pings++;
-        else
+        else if (c->asked++, !c->mute)
             h2_send(c, NGHTTP2_PING, NGHTTP2_FLAG_ACK, 0, p, n);
         break;
     case NGHTTP2_GOAWAY:

@@ -537,16 +537,67 @@ static void test_bodies_memory(void **state)
     fx_stop(&fx);
 }
 
+// A client that went without a word: the request would wait for ever.
+static void test_vanished(void **state)
+{
+    (void)state;
+    struct fx fx;
+    struct h2 c;
+    struct fk_http_stats st;
+    struct fk_http_server_opts o = fx_opts();
+    o.limits.idle_ns = 200 * FK_NS_PER_MS;
+    fx_start(&fx, o);
+    h2_open(&c, &fx);
+    c.mute = true;
+    h2_get(&c, 1, "/wait");
+    h2_until(&c, c.closed);
+    assert_int_equal(c.asked, 1);
+    fx_wait_for(fx.cancelled == FK_E_CANCELLED);
+    fk_http_server_stats(fx.server, &st);
+    assert_int_equal(st.timeouts, 1);
+    h2_close(&c);
+    check_alive(&fx);
+    fx_stop(&fx);
+}
+
+// One that answers is waited for as long as it likes, and its requests with it.
+static void test_silent_but_there(void **state)
+{
+    (void)state;
+    struct fx fx;
+    struct h2 c;
+    struct fk_http_server_opts o = fx_opts();
+    o.limits.idle_ns = 2 * FK_NS_PER_S; // a busy machine may answer late
+    fx_start(&fx, o);
+    h2_open(&c, &fx);
+    h2_get(&c, 1, "/wait");
+    h2_until(&c, c.asked == 2);
+    assert_int_equal(fx.cancelled, 0);
+    fx.release = 1;
+    assert_true(h2_has(&h2_over(&c, 1)->body, "waited"));
+    assert_int_equal(c.goaways, 0);
+    h2_close(&c);
+    fx_stop(&fx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_floods),        cmocka_unit_test(test_unknown_frames),
-        cmocka_unit_test(test_no_flood),      cmocka_unit_test(test_rapid_reset),
-        cmocka_unit_test(test_continuations), cmocka_unit_test(test_headers),
-        cmocka_unit_test(test_wrong_frames),  cmocka_unit_test(test_wrong_streams),
-        cmocka_unit_test(test_idle),          cmocka_unit_test(test_slow),
-        cmocka_unit_test(test_deadline),      cmocka_unit_test(test_request_limit),
+        cmocka_unit_test(test_floods),
+        cmocka_unit_test(test_unknown_frames),
+        cmocka_unit_test(test_no_flood),
+        cmocka_unit_test(test_rapid_reset),
+        cmocka_unit_test(test_continuations),
+        cmocka_unit_test(test_headers),
+        cmocka_unit_test(test_wrong_frames),
+        cmocka_unit_test(test_wrong_streams),
+        cmocka_unit_test(test_idle),
+        cmocka_unit_test(test_slow),
+        cmocka_unit_test(test_deadline),
+        cmocka_unit_test(test_request_limit),
         cmocka_unit_test(test_bodies_memory),
+        cmocka_unit_test(test_vanished),
+        cmocka_unit_test(test_silent_but_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
