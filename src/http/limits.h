@@ -16,8 +16,7 @@
     X(head_ns, "--http-head-time", 10000000000ll, ns,                                              \
       "from the first byte of a request to the end of its header (408)")                           \
     X(idle_ns, "--http-idle-time", 75000000000ll, ns,                                              \
-      "how long a connection may wait without a request; one of HTTP/2 with requests is asked "    \
-      "for a sign of life after it, and waits as long for that (closed)")                          \
+      "how long a connection waits without a request, or a silent client with some (closed)")      \
     X(body_rate, "--http-body-rate", 1024, bytes,                                                  \
       "bytes a second that a request body must bring on average over --http-rate-time (408)")      \
     X(answer_rate, "--http-answer-rate", 1024, bytes,                                              \

@@ -29,7 +29,7 @@ function Table({ data }: { data: Rejects }) {
     return (
         <>
             <p class="note">{data.reasons.map((r) => `${r.reason}: ${formatCount(r.count)}`).join(' · ')}</p>
-            <div class="wide-table">
+            <div class="wide-table" role="region" aria-label="Table of rejects" tabIndex={0}>{/* nothing in it takes the focus */}
                 <table class="data" aria-label="Rejects, the latest first">
                     <thead><tr><th scope="col" class="num">When</th><th scope="col">What</th><th scope="col">Why</th><th scope="col">Sender</th><th scope="col">Endpoint</th><th scope="col" class="num">Bytes</th></tr></thead>
                     <tbody>{data.rejects.map((row, i) => <RejectRow key={i} row={row} />)}</tbody>

@@ -76,7 +76,8 @@ const TIME_STEPS = [1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200, 10800, 21600, 
 
 /** Round local times, few enough for their labels to stand apart. */
 export function timeTicks(from: number, until: number, most: number): number[] {
-    const step = TIME_STEPS.find((s) => (until - from) / s <= most) ?? TIME_STEPS[TIME_STEPS.length - 1]!;
+    const week = TIME_STEPS[TIME_STEPS.length - 1]!;
+    const step = TIME_STEPS.find((s) => (until - from) / s <= most) ?? Math.ceil((until - from) / most / week) * week;
     const zone = new Date(from).getTimezoneOffset() * 60e3;
     const out: number[] = [];
     for (let t = Math.ceil((from - zone) / step) * step + zone; t <= until; t += step) out.push(t);
@@ -86,7 +87,9 @@ export function timeTicks(from: number, until: number, most: number): number[] {
 export function tickText(ms: number, range: number): string {
     const d = new Date(ms);
     const time = d.toLocaleTimeString('sv', range < 600e3 ? {} : { hour: '2-digit', minute: '2-digit' });
-    return range > 2 * 86400e3 ? `${d.getMonth() + 1}-${String(d.getDate()).padStart(2, '0')}` + (range > 8 * 86400e3 ? '' : ' ' + time) : time;
+    const date = `${d.getMonth() + 1}-${String(d.getDate()).padStart(2, '0')}`;
+    if (range > 300 * 86400e3) return `${d.getFullYear()}-${date}`;
+    return range > 2 * 86400e3 ? date + (range > 8 * 86400e3 ? '' : ' ' + time) : time;
 }
 
 function drawAxes(ctx: CanvasRenderingContext2D, g: Grid, colors: { text: string; grid: string }): void {
