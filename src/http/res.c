@@ -246,11 +246,20 @@ static int new_piece(struct fk_http_res *res, struct fk_err *err)
     return 0;
 }
 
+// What a short piece does not need goes back: many of them may wait for a slow client.
+static void shrink(struct fk_http_seg *seg, size_t n)
+{
+    char *p = n < FK_HTTP_PIECE / 2 ? fk_realloc(seg->owned, n) : NULL;
+    if (p)
+        seg->owned = p;
+}
+
 static int send_piece(struct fk_http_res *res, struct fk_err *err)
 {
     struct fk_http_seg *seg = res->piece;
     if (!seg || res->piece_n == 0)
         return 0;
+    shrink(seg, CHUNK_HEAD + res->piece_n + 2);
     char *p = seg->owned;
     seg->p = p + CHUNK_HEAD;
     seg->n = res->piece_n;

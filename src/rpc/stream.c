@@ -7,6 +7,7 @@
 
 #define MESSAGE_MAX ((size_t)64 << 10) // of these small services' questions
 #define SENT_MAX    ((uint64_t)512 << 10)
+#define SENT_LEAST  ((size_t)128) // what a message takes until it is sent, beside its bytes
 #define IN_MAX      (MESSAGE_MAX + FK_RPC_HEAD + FK_RPC_STREAM_PIECE)
 
 struct fk_rpc_stream {
@@ -23,10 +24,10 @@ struct fk_rpc_stream {
 
 int fk_rpc_stream_send(struct fk_rpc_stream *s, struct fk_str message, struct fk_err *err)
 {
-    if (s->sent + message.n > SENT_MAX)
+    if (s->sent + SENT_LEAST + message.n > SENT_MAX)
         return fk_fail_limit(err, "stream", SENT_MAX, NULL,
                              "one call has been answered at such length: call again");
-    s->sent += message.n;
+    s->sent += SENT_LEAST + message.n;
     if (!s->begun)
         fk_rpc_begin(&s->rpc, s->res);
     s->begun = true;

@@ -22,6 +22,11 @@ def missing(tool, package):
     return True
 
 
+def resident(pid):
+    with open(f'/proc/{pid}/status') as f:
+        return next(int(line.split()[1]) for line in f if line.startswith('RssAnon')) / 1024
+
+
 def stored(client, name):
     status, page = client.get('/api/v1/profiles', query=f'{{service_name="{name}"}}', limit=1000)
     return len(page['profiles']) if status == 200 else -1
@@ -161,6 +166,27 @@ def python(port, client):
     yield 'h2: and is not stored', stored(client, 'h2.python') == 1, ''
 
 
+def unread(server):
+    """Streams that are asked much and whose answers are not read: short answers take little memory while they wait."""
+    try:
+        import h2.settings
+    except ImportError:
+        return # said above
+    p = Python(server.port)
+    p.h2.update_settings({h2.settings.SettingCodes.INITIAL_WINDOW_SIZE: 0})
+    p.flush()
+    before = resident(server.process.pid)
+    question = bytes([0, 0, 0, 0, 3, 0x22, 1, 0x78]) # file_containing_symbol "x": there is none, which the answer says
+    streams = [p.ask('POST', '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo', end=False,
+                     **{'content-type': 'application/grpc', 'te': 'trailers'}) for _ in range(8)]
+    for s in streams:
+        p.send(s, question * 8000)
+    p.wait(p.ask('HEAD', '/ready')) # all of them have been looked at
+    grown = resident(server.process.pid) - before
+    print(f'h2: {len(streams)} streams of 8,000 unread answers: {grown:.1f} MiB')
+    yield 'h2: unread answers', grown < 4 * len(streams), grown
+
+
 # Path that takes bodies, and waits for their end. A wrong preface is answered as the HTTP/1.1 that it might have been, and closed.
 H2SPEC_PATH, H2SPEC_OTHERWISE = '/querier.v1.QuerierService/ProfileTypes', {'Sends invalid connection preface'}
 
@@ -185,7 +211,7 @@ def main(flamekeep):
         url, client = f'http://127.0.0.1:{server.port}', Client(server.port)
         try:
             for part in (curl(url, folder, client), nghttp(url, folder, client), h2load(url, folder, client), python(server.port, client),
-                         h2spec(server.port)):
+                         unread(server), h2spec(server.port)):
                 results += part
             results.append(('the server is there', Client(server.port).get('/ready')[0] == 200, ''))
         except BaseException:
