@@ -96,17 +96,26 @@ static bool in_source(struct fk_str name)
     return fk_str_starts(name, FK_S("attr."));
 }
 
+static bool in_two_sources(struct fk_str name)
+{
+    const struct fk_str side[] = {FK_S("left_"), FK_S("right_")};
+    for (size_t i = 0; i < FK_COUNTOF(side); i++)
+        if (fk_str_starts(name, side[i]))
+            return in_source(fk_str_from(name, side[i].n));
+    for (size_t i = SHARED; i < FK_COUNTOF(source_params); i++)
+        if (fk_str_eq(name, fk_str_of(source_params[i].name)))
+            return true;
+    return false;
+}
+
 static bool takes(const struct fk_api_endpoint *e, struct fk_str name)
 {
     for (size_t i = 0; i < e->n_params; i++)
         if (fk_str_eq(name, fk_str_of(e->params[i].name)))
             return true;
-    struct fk_str left = FK_S("left_"), right = FK_S("right_");
     if (e->flags & FK_API_TWO_SOURCES)
-        name = fk_str_starts(name, left)    ? fk_str_from(name, left.n)
-               : fk_str_starts(name, right) ? fk_str_from(name, right.n)
-                                            : name;
-    return (e->flags & (FK_API_SOURCE | FK_API_TWO_SOURCES)) && in_source(name);
+        return in_two_sources(name);
+    return (e->flags & FK_API_SOURCE) && in_source(name);
 }
 
 // A misspelt filter that is ignored would show something else than was asked for.

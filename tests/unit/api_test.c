@@ -276,6 +276,8 @@ static void numbers_out_of_range_say_the_range(void **state)
 {
     struct world *w = *state;
     GET(w, "/api/v1/profiles?limt=3", 400, "limt is no parameter", "\"param\":\"limt\"");
+    GET(w, "/api/v1/diff?query={}&left_query={}&right_query={}", 400, "query is no parameter");
+    GET(w, "/api/v1/diff?left_query={}&right_from=1&from=1", 400, "from is no parameter");
     GET(w, "/api/v1/profiles?_=3", 400, "\"param\":\"_\"");
     GET(w, "/api/v1/profiles?limit=0", 400, "\"param\":\"limit\"", "from 1 to 1000");
     GET(w, "/api/v1/profiles?limit=1001", 400, "\"param\":\"limit\"", "from 1 to 1000", "1001");

@@ -194,9 +194,9 @@ static inline void h2_take(struct h2 *c, uint8_t type, uint8_t flags, uint32_t i
             h2_send(c, NGHTTP2_SETTINGS, NGHTTP2_FLAG_ACK, 0, NULL, 0);
         break;
     case NGHTTP2_PING:
-        if (flags & NGHTTP2_FLAG_ACK)
-            c->pings++;
-        else if (c->asked++, !c->mute)
+        c->pings += flags & NGHTTP2_FLAG_ACK;
+        c->asked += !(flags & NGHTTP2_FLAG_ACK);
+        if (!(flags & NGHTTP2_FLAG_ACK) && !c->mute)
             h2_send(c, NGHTTP2_PING, NGHTTP2_FLAG_ACK, 0, p, n);
         break;
     case NGHTTP2_GOAWAY:
