@@ -180,6 +180,7 @@ static int listen_otlp(struct server *s, struct fk_err *err)
         r = fk_addr_parse(l->v[i], 4318, &address, err);
         if (r == 0)
             r = fk_http_server_listen(s->http, &address, &bound, err);
+        s->open |= r == 0 && !fk_addr_is_loopback(&bound);
         if (r == 0)
             note_address(s, &bound, false, FOR_SENDERS);
     }

@@ -82,18 +82,18 @@ struct jfr_field {
     bool array;
 };
 
-// What a constant was last asked for. It follows from the field that names it: a recording may name
-// one constant by fields of different kinds, and what it is to one is nothing to the other.
-enum jfr_use { JFR_UNUSED, JFR_AS_TEXT, JFR_AS_FUNCTION, JFR_AS_STACK, JFR_AS_THREAD };
+// What a constant is asked for. It follows from the field that names it: a recording may name one
+// constant by fields of different kinds, and what it is to one is nothing to the other.
+enum jfr_use { JFR_AS_TEXT, JFR_AS_FUNCTION, JFR_AS_STACK, JFR_AS_THREAD, JFR_USES };
 
-// Constants of one type: where each lies, and what it was resolved to.
+// Constants of one type: where each lies, and what it was resolved to, once for each use.
 struct jfr_constant {
     uint64_t key;
     const uint8_t *at;
-    enum jfr_use use;
-    uint32_t memo; // by `use`: a string, a function, a stack, a thread's name
-    uint32_t more; // of a stack: bit 0 cut here, bit 1 cut by the recorder; of a thread: its id, as
-                   // a string
+    uint8_t done, failed;    // bits 1 << enum jfr_use
+    bool cut, recorder_cut;  // of a stack
+    uint32_t memo[JFR_USES]; // a string, a function, a stack, a thread's name
+    uint32_t thread_id;      // as a string
 };
 
 struct jfr_pool {
@@ -172,6 +172,9 @@ struct jfr_chunk {
     const struct jfr_labels *labels;
     struct fk_arena *arena;   // dies with the chunk
     struct jfr_chunk *before; // of the same rows; NULL: none
+    // Of a type, by its place among ours: that of the same name before, + 1; 0: not looked for;
+    // FK_NONE: there is none. NULL: none was looked for.
+    uint32_t *twin;
     const uint8_t *begin, *end;
     const uint8_t *first_event;
     uint64_t metadata_at, checkpoint_at; // offsets in the chunk
@@ -179,7 +182,8 @@ struct jfr_chunk {
     bool old;                            // 0.9
     int64_t start_ns, duration_ns;
     uint64_t start_ticks, ticks_per_second;
-    uint64_t fuel; // steps left: bounds types that are nested without taking bytes
+    uint64_t fuel; // steps left: bounds types that are nested without taking bytes, and bytes that
+                   // are read again for each event
 
     struct jfr_type *type; // constants and values; of 1.0 and later the events too
     uint32_t n_types, types_cap;
@@ -226,6 +230,8 @@ int jfr_u64(const struct jfr_chunk *k, struct fk_cur *c, uint64_t *ret);
 int jfr_u32(const struct jfr_chunk *k, struct fk_cur *c, uint64_t *ret);
 int jfr_integer(const struct jfr_chunk *k, enum jfr_kind kind, struct fk_cur *c, uint64_t *ret);
 int jfr_skip(struct jfr_chunk *k, const struct jfr_field *f, struct fk_cur *c, uint32_t depth);
+// Takes fuel for n steps; -FK_E_FORMAT when there is not so much.
+int jfr_spend(struct jfr_chunk *k, uint64_t n);
 // Reads the fields of a type, all; -FK_E_FORMAT when they do not fit.
 int jfr_object(struct jfr_chunk *k, const struct jfr_type *t, struct fk_cur *c,
                struct jfr_object *ret);

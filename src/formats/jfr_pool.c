@@ -5,7 +5,8 @@
 
 #include <stdio.h>
 
-#define TEXT_DEPTH 6 // constants that name constants
+#define TEXT_DEPTH   6 // constants that name constants
+#define BYTES_A_STEP 4 // of text that is put together
 
 // ---- finding them ----
 
@@ -18,6 +19,25 @@ static struct jfr_constant *find(const struct jfr_type *t, uint64_t key)
         if (p->v[fk_map_id(&p->index, at)].key == key)
             return &p->v[fk_map_id(&p->index, at)];
     return NULL;
+}
+
+// 0: memo[use] is there; 1: it is to be resolved; -FK_E_FORMAT: it could not be.
+static int state_of(const struct jfr_constant *x, enum jfr_use use)
+{
+    unsigned bit = 1u << use;
+    return x->done & bit ? 0 : x->failed & bit ? -FK_E_FORMAT : 1;
+}
+
+// Keeps how it went. That memory was missing is not the constant's fault.
+static int settle(struct jfr_constant *x, enum jfr_use use, int rc, uint32_t memo)
+{
+    if (rc == 0) {
+        x->done |= (uint8_t)(1u << use);
+        x->memo[use] = memo;
+    } else if (rc == -FK_E_FORMAT) {
+        x->failed |= (uint8_t)(1u << use);
+    }
+    return rc;
 }
 
 // The one of the newest checkpoint, which is read first, stays.
@@ -190,17 +210,16 @@ static int text_of_constant(struct jfr_chunk *k, const struct jfr_type *t, uint6
     *ret = 0;
     if (!x)
         return 0;
-    if (x->use != JFR_AS_TEXT) {
+    int rc = state_of(x, JFR_AS_TEXT);
+    if (rc > 0) {
         uint32_t id = 0;
-        int rc = t->is_string ? text_at(k, JFR_TEXT, x->at, depth, &id)
-                              : text_of_object(k, t, x->at, depth, &id);
-        if (rc)
-            return rc;
-        x->memo = id;
-        x->use = JFR_AS_TEXT;
+        rc = t->is_string ? text_at(k, JFR_TEXT, x->at, depth, &id)
+                          : text_of_object(k, t, x->at, depth, &id);
+        rc = settle(x, JFR_AS_TEXT, rc, id);
     }
-    *ret = x->memo;
-    return 0;
+    if (rc == 0)
+        *ret = x->memo[JFR_AS_TEXT];
+    return rc;
 }
 
 static const struct jfr_type *string_type(const struct jfr_chunk *k)
@@ -259,6 +278,8 @@ static int put_function_name(struct jfr_chunk *k, uint32_t class, uint32_t metho
     FK_AUTO_BUF b;
     struct fk_str first = string_of(k, class ? class : method);
     fk_buf_init(&b, 0);
+    if (jfr_spend(k, (first.n + string_of(k, method).n) / BYTES_A_STEP))
+        return -FK_E_FORMAT;
     if (raw)
         fk_buf_str(&b, first);
     else
@@ -275,10 +296,23 @@ static int put_function_name(struct jfr_chunk *k, uint32_t class, uint32_t metho
 static int make_function(struct jfr_chunk *k, uint32_t class, uint32_t method, uint32_t *ret)
 {
     struct fk_function f = {0};
-    if (put_function_name(k, class, method, false, &f.name) ||
-        put_function_name(k, class, method, true, &f.system_name))
-        return -FK_E_NOMEM;
-    return fk_dict_function(jfr_rows_dict(k->rows), &f, ret);
+    int rc = put_function_name(k, class, method, false, &f.name);
+    if (rc == 0)
+        rc = put_function_name(k, class, method, true, &f.system_name);
+    return rc ? rc : fk_dict_function(jfr_rows_dict(k->rows), &f, ret);
+}
+
+static int make_named_function(struct jfr_chunk *k, const struct jfr_type *t,
+                               const struct jfr_constant *x, uint32_t *ret)
+{
+    struct fk_cur c = {x->at, k->end};
+    struct jfr_object o;
+    uint32_t class = 0, method = 0;
+    int rc = jfr_object(k, t, &c, &o);
+    if (rc || (rc = jfr_text_of(k, &o, jfr_has(&o, JFR_TYPE) ? JFR_TYPE : JFR_CLASS, &class)) ||
+        (rc = jfr_text_of(k, &o, JFR_NAME, &method)))
+        return rc;
+    return make_function(k, class, method, ret);
 }
 
 static int function_of(struct jfr_chunk *k, const struct jfr_object *frame, uint32_t *ret)
@@ -286,22 +320,17 @@ static int function_of(struct jfr_chunk *k, const struct jfr_object *frame, uint
     const struct jfr_field *f = jfr_has(frame, JFR_METHOD) ? frame->v[JFR_METHOD].field : NULL;
     struct jfr_constant *x =
         f && f->reference && f->of ? find(f->of, frame->v[JFR_METHOD].n) : NULL;
-    struct jfr_object o;
-    uint32_t class = 0, method = 0;
     if (!x)
         return make_function(k, 0, 0, ret);
-    if (x->use != JFR_AS_FUNCTION) {
-        struct fk_cur c = {x->at, k->end};
-        int rc;
-        if ((rc = jfr_object(k, f->of, &c, &o)) ||
-            (rc = jfr_text_of(k, &o, jfr_has(&o, JFR_TYPE) ? JFR_TYPE : JFR_CLASS, &class)) ||
-            (rc = jfr_text_of(k, &o, JFR_NAME, &method)) ||
-            (rc = make_function(k, class, method, &x->memo)))
-            return rc;
-        x->use = JFR_AS_FUNCTION;
+    int rc = state_of(x, JFR_AS_FUNCTION);
+    if (rc > 0) {
+        uint32_t id = 0;
+        rc = make_named_function(k, f->of, x, &id);
+        rc = settle(x, JFR_AS_FUNCTION, rc, id);
     }
-    *ret = x->memo;
-    return 0;
+    if (rc == 0)
+        *ret = x->memo[JFR_AS_FUNCTION];
+    return rc;
 }
 
 static int make_location(struct jfr_chunk *k, const struct jfr_object *frame, uint32_t *ret)
@@ -353,7 +382,8 @@ static int read_frames(struct jfr_chunk *k, const struct jfr_object *trace, uint
     return 0;
 }
 
-static int make_stack(struct jfr_chunk *k, const struct jfr_type *t, struct jfr_constant *x)
+static int make_stack(struct jfr_chunk *k, const struct jfr_type *t, struct jfr_constant *x,
+                      uint32_t *ret)
 {
     struct fk_cur c = {x->at, k->end};
     struct jfr_object o;
@@ -370,12 +400,26 @@ static int make_stack(struct jfr_chunk *k, const struct jfr_type *t, struct jfr_
         return -FK_E_NOMEM;
     rc = read_frames(k, &o, frame, room, &n, &cut);
     if (!rc)
-        rc = fk_dict_stack(jfr_rows_dict(k->rows), frame, n, &x->memo);
-    if (rc)
-        return rc;
-    x->more = (cut ? 1u : 0u) | (jfr_number(&o, JFR_TRUNCATED) ? 2u : 0u);
-    x->use = JFR_AS_STACK;
-    return 0;
+        rc = fk_dict_stack(jfr_rows_dict(k->rows), frame, n, ret);
+    x->cut = cut;
+    x->recorder_cut = jfr_number(&o, JFR_TRUNCATED) != 0;
+    return rc;
+}
+
+// The type of the same name in the chunk before; NULL: none, or no memory to look for it.
+static const struct jfr_type *type_before(struct jfr_chunk *k, const struct jfr_type *t)
+{
+    const struct jfr_chunk *before = k->before;
+    if (!before ||
+        (!k->twin && !(k->twin = fk_arena_zalloc(k->arena, k->n_types * sizeof(*k->twin)))))
+        return NULL;
+    uint32_t *twin = &k->twin[t - k->type];
+    for (uint32_t i = 0; *twin == 0 && i < before->n_types; i++)
+        if (fk_str_eq(before->type[i].name, t->name))
+            *twin = i + 1;
+    if (*twin == 0)
+        *twin = FK_NONE;
+    return *twin == FK_NONE ? NULL : &before->type[*twin - 1];
 }
 
 // The chunk whose constant it is. An event that began before a chunk names a stack that may have
@@ -384,13 +428,11 @@ static struct jfr_constant *find_stack(struct jfr_chunk **k, const struct jfr_ty
                                        uint64_t key)
 {
     struct jfr_constant *x = *t ? find(*t, key) : NULL;
-    struct jfr_chunk *before = (*k)->before;
-    for (uint32_t i = 0; !x && key && *t && before && i < before->n_types; i++)
-        if (fk_str_eq(before->type[i].name, (*t)->name) && (x = find(&before->type[i], key))) {
-            *t = &before->type[i];
-            *k = before;
-            break;
-        }
+    const struct jfr_type *old = !x && key && *t ? type_before(*k, *t) : NULL;
+    if (!old || !(x = find(old, key)))
+        return x;
+    *t = old;
+    *k = (*k)->before;
     return x;
 }
 
@@ -401,22 +443,26 @@ int jfr_stack_of(struct jfr_chunk *k, const struct jfr_object *o, uint32_t *ret)
     struct jfr_constant *x = find_stack(&k, &t, t ? o->v[JFR_STACK_TRACE].n : 0);
     if (!x)
         return fk_dict_stack(jfr_rows_dict(k->rows), NULL, 0, ret);
-    if (x->use != JFR_AS_STACK) {
-        int rc = make_stack(k, t, x);
-        if (rc)
-            return rc;
+    int rc = state_of(x, JFR_AS_STACK);
+    if (rc > 0) {
+        uint32_t id = 0;
+        rc = make_stack(k, t, x, &id);
+        rc = settle(x, JFR_AS_STACK, rc, id);
     }
-    if (x->more & 1)
+    if (rc)
+        return rc;
+    if (x->cut)
         jfr_rows_truncated(k->rows, false);
-    if (x->more & 2)
+    if (x->recorder_cut)
         jfr_rows_truncated(k->rows, true);
-    *ret = x->memo;
+    *ret = x->memo[JFR_AS_STACK];
     return 0;
 }
 
 // ---- threads and classes ----
 
-static int make_thread(struct jfr_chunk *k, const struct jfr_type *t, struct jfr_constant *x)
+static int make_thread(struct jfr_chunk *k, const struct jfr_type *t, struct jfr_constant *x,
+                       uint32_t *ret)
 {
     static const enum jfr_slot names[] = {JFR_JAVA_NAME, JFR_OS_NAME, JFR_NAME};
     struct fk_cur c = {x->at, k->end};
@@ -434,11 +480,9 @@ static int make_thread(struct jfr_chunk *k, const struct jfr_type *t, struct jfr
         id = jfr_number(&o, JFR_JAVA_ID);
     char text[24];
     int n = snprintf(text, sizeof(text), "%lld", (long long)id);
-    x->more = 0;
-    if (id && intern(k, fk_str_make(text, (size_t)n), &x->more))
+    if (id && intern(k, fk_str_make(text, (size_t)n), &x->thread_id))
         return -FK_E_NOMEM;
-    x->memo = name;
-    x->use = JFR_AS_THREAD;
+    *ret = name;
     return 0;
 }
 
@@ -450,13 +494,16 @@ int jfr_thread_of(struct jfr_chunk *k, const struct jfr_object *o, uint32_t *ret
     *ret_name = *ret_id = 0;
     if (!x)
         return 0;
-    if (x->use != JFR_AS_THREAD) {
-        int rc = make_thread(k, f->of, x);
-        if (rc)
-            return rc;
+    int rc = state_of(x, JFR_AS_THREAD);
+    if (rc > 0) {
+        uint32_t name = 0;
+        rc = make_thread(k, f->of, x, &name);
+        rc = settle(x, JFR_AS_THREAD, rc, name);
     }
-    *ret_name = x->memo;
-    *ret_id = x->more;
+    if (rc)
+        return rc;
+    *ret_name = x->memo[JFR_AS_THREAD];
+    *ret_id = x->thread_id;
     return 0;
 }
 
@@ -507,6 +554,8 @@ int jfr_class_of(struct jfr_chunk *k, const struct jfr_object *o, uint32_t *ret)
     uint32_t raw;
     int rc = jfr_text_of(k, o, JFR_CLASS, &raw);
     *ret = 0;
+    if (rc == 0 && raw)
+        rc = jfr_spend(k, string_of(k, raw).n / BYTES_A_STEP); // for each event anew
     if (rc || raw == 0)
         return rc;
     FK_AUTO_BUF b, stable;

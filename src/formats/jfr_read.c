@@ -222,13 +222,20 @@ static inline int skip_packed(struct fk_cur *c)
     return -FK_E_FORMAT;
 }
 
+int jfr_spend(struct jfr_chunk *k, uint64_t n)
+{
+    if (k->fuel < n)
+        return -FK_E_FORMAT;
+    k->fuel -= n;
+    return 0;
+}
+
 static int skip_one(struct jfr_chunk *k, const struct jfr_field *f, struct fk_cur *c,
                     uint32_t depth)
 {
     uint64_t ignored;
-    if (k->fuel == 0)
+    if (jfr_spend(k, 1))
         return -FK_E_FORMAT;
-    k->fuel--;
     if (k->packed && f->kind >= JFR_I16 && f->kind <= JFR_I64)
         return skip_packed(c);
     if (f->kind >= JFR_TEXT)
@@ -244,9 +251,9 @@ static int skip_one(struct jfr_chunk *k, const struct jfr_field *f, struct fk_cu
 }
 
 // An array of structures of integers: the frames of a stack.
-static int skip_packed_array(struct fk_cur *c, uint64_t n, uint32_t fields)
+static int skip_packed_array(struct jfr_chunk *k, struct fk_cur *c, uint64_t n, uint32_t fields)
 {
-    if (n > fk_cur_left(c)) // each takes a byte at least
+    if (n > fk_cur_left(c) || jfr_spend(k, n * fields)) // each takes a byte at least
         return -FK_E_FORMAT;
     for (uint64_t i = n * fields; i > 0; i--)
         if (skip_packed(c))
@@ -262,7 +269,7 @@ int jfr_skip(struct jfr_chunk *k, const struct jfr_field *f, struct fk_cur *c, u
     if (jfr_u32(k, c, &n))
         return -FK_E_FORMAT;
     if (f->kind == JFR_STRUCT && f->of && f->of->n_packed)
-        return skip_packed_array(c, n, f->of->n_packed);
+        return skip_packed_array(k, c, n, f->of->n_packed);
     for (uint64_t i = 0; i < n; i++)
         if (skip_one(k, f, c, depth))
             return -FK_E_FORMAT;
@@ -273,9 +280,8 @@ int jfr_object(struct jfr_chunk *k, const struct jfr_type *t, struct fk_cur *c,
                struct jfr_object *ret)
 {
     ret->has = 0;
-    if (k->fuel <= t->n_fields)
+    if (jfr_spend(k, (uint64_t)t->n_fields + 1))
         return -FK_E_FORMAT;
-    k->fuel -= t->n_fields + 1;
     for (uint32_t i = 0; i < t->n_fields; i++) {
         const struct jfr_field *f = &t->field[i];
         const uint8_t *at = c->p;

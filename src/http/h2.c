@@ -224,6 +224,7 @@ static void write_out(struct fk_h2 *h2)
                 h2->end = FK_H2_DEAD;
             h2->out_at += n;
             h2->rate_bytes += n;
+            h2->sent += n;
         }
         fk_buf_clear(&h2->out);
         h2->out_at = 0;
@@ -277,18 +278,21 @@ static int64_t silent_at(const struct fk_h2 *h2)
     return waits ? h2->heard + (int64_t)fk_h2_limits(h2)->idle_ns : INT64_MAX;
 }
 
+// The PING may wait behind an answer that a slow client takes bit by bit: that is a sign too.
 static void silent(struct fk_h2 *h2)
 {
     static const uint8_t mark[8] = "there?";
-    if (h2->probed) {
+    int64_t taken = (int64_t)h2->sent - (int64_t)fk_net_unsent(h2->conn->wire.io.fd);
+    if (h2->probed && taken <= h2->taken) {
         atomic_fetch_add_explicit(&h2->conn->loop->server->timeouts, 1, memory_order_relaxed);
         h2->end = FK_H2_DEAD;
         return;
     }
+    if (!h2->probed && nghttp2_submit_ping(h2->session, NGHTTP2_FLAG_NONE, mark))
+        h2->end = FK_H2_DEAD;
     h2->probed = true;
     h2->heard = fk_h2_now(h2);
-    if (nghttp2_submit_ping(h2->session, NGHTTP2_FLAG_NONE, mark))
-        h2->end = FK_H2_DEAD;
+    h2->taken = taken;
 }
 
 static int64_t deadline(struct fk_h2 *h2)

@@ -86,6 +86,8 @@ struct fk_h2 {
     int64_t head_since; // a header block has begun; 0: none
     int64_t heard;      // bytes came last
     bool probed;        // or, since then, a PING asked for some
+    uint64_t sent;      // bytes written
+    int64_t taken;      // of them by the client, when it was silent last
     int64_t rate_since; // the socket takes nothing or little
     uint64_t rate_bytes;
     int64_t span_since; // the two counts below are of this span

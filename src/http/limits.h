@@ -16,7 +16,7 @@
     X(head_ns, "--http-head-time", 10000000000ll, ns,                                              \
       "from the first byte of a request to the end of its header (408)")                           \
     X(idle_ns, "--http-idle-time", 75000000000ll, ns,                                              \
-      "how long a connection waits without a request, or a silent client with some (closed)")      \
+      "how long a connection waits without a request (closed), or silent with some (PING)")        \
     X(body_rate, "--http-body-rate", 1024, bytes,                                                  \
       "bytes a second that a request body must bring on average over --http-rate-time (408)")      \
     X(answer_rate, "--http-answer-rate", 1024, bytes,                                              \

@@ -74,6 +74,9 @@ static int listen_at(struct fk_http_server *s, const struct fk_addr *a, bool tls
     int rc = fk_net_listen(a, &o, &k.fd, ret_bound, err);
     if (rc)
         return rc;
+    // Peers that vanish while they wait for an answer; without it they stay longer, no more.
+    (void)fk_net_keepalive(k.fd, (int)FK_MAX((int64_t)s->opts.limits.idle_ns / FK_NS_PER_S, 1),
+                           NULL);
     if (fk_vec_push(&s->sockets, k)) {
         fk_net_close(k.fd);
         return fk_fail_nomem(err);

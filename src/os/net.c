@@ -9,6 +9,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -236,6 +237,12 @@ int fk_net_keepalive(int fd, int idle_s, struct fk_err *err)
         (setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s)) && errno != EOPNOTSUPP))
         return fk_fail_errno(err, errno, "cannot set keep-alive");
     return 0;
+}
+
+size_t fk_net_unsent(int fd)
+{
+    int n = 0;
+    return ioctl(fd, TIOCOUTQ, &n) == 0 && n > 0 ? (size_t)n : 0;
 }
 
 void fk_net_end_writes(int fd)

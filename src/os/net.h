@@ -57,9 +57,12 @@ int fk_net_writev(int fd, const struct fk_str *parts, size_t parts_n, size_t *re
                   struct fk_err *err);
 // Waits for one descriptor without a loop (the CLI's client): bits of enum fk_ready; 0 at timeout.
 int fk_net_wait(int fd, uint32_t want, int64_t timeout_ns, uint32_t *ret_ready, struct fk_err *err);
-int fk_net_keepalive(int fd, int idle_s, struct fk_err *err); // probes when idle so long; TCP
-void fk_net_end_writes(int fd);                               // the other side reads an end
-void fk_net_close(int fd);                                    // negative is fine
+// Probes when idle so long; TCP. Set where it listens it holds for what is accepted there.
+int fk_net_keepalive(int fd, int idle_s, struct fk_err *err);
+// Bytes written that the other side has not acknowledged; 0 also when that cannot be told.
+size_t fk_net_unsent(int fd);
+void fk_net_end_writes(int fd); // the other side reads an end
+void fk_net_close(int fd);      // negative is fine
 // A connected pair of Unix sockets (tests, hand-over).
 int fk_net_pair(int ret_fd[2], struct fk_err *err);
 

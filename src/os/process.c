@@ -178,16 +178,18 @@ void fk_host_name(char *to, size_t n)
     to[n - 1] = '\0'; // a cut name need not end
 }
 
-// Pages of the process in memory when some were given back last, or fewer that were seen since.
+// Pages of the process's own in memory when some were given back last, or fewer that were seen
+// since.
 static _Atomic size_t least_pages;
 
-static size_t resident_pages(void)
+// Without those of mapped files; 0: it cannot be told.
+static size_t own_pages(void)
 {
     char text[128];
-    size_t pages = 0;
+    size_t pages = 0, shared = 0;
     if (slurp("/proc/self/statm", text, sizeof(text)) > 0)
-        (void)sscanf(text, "%*u %zu", &pages);
-    return pages;
+        (void)sscanf(text, "%*u %zu %zu", &pages, &shared);
+    return pages > shared ? pages - shared : 0;
 }
 
 void fk_process_keep_memory(void)
@@ -195,17 +197,17 @@ void fk_process_keep_memory(void)
     mallopt(M_TRIM_THRESHOLD, 16 << 20);
     mallopt(M_TOP_PAD, 1 << 20);
     mallopt(M_MMAP_THRESHOLD, 4 << 20);
-    least_pages = resident_pages();
+    least_pages = own_pages();
 }
 
 void fk_process_give_memory_back(void)
 {
     long page = sysconf(_SC_PAGESIZE);
-    size_t pages = resident_pages(), least = least_pages;
-    if (pages < least)
+    size_t pages = own_pages(), least = least_pages;
+    if (pages && pages < least)
         least_pages = least = pages;
-    if (page > 0 && pages - least < FK_PROCESS_MAY_KEEP / (size_t)page)
+    if (pages && page > 0 && pages - least < FK_PROCESS_MAY_KEEP / (size_t)page)
         return;
     malloc_trim(0);
-    least_pages = resident_pages();
+    least_pages = own_pages();
 }

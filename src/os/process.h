@@ -23,9 +23,9 @@ int fk_process_raise_fds(uint64_t want, uint64_t *ret_got, struct fk_err *err);
 // Memory that this process may use: that of the machine, or the limit of its control group (v2 or
 // v1) if that is lower.
 int fk_process_memory(uint64_t *ret_bytes, struct fk_err *err);
-// For a server: a thread that frees a request's memory keeps a few MiB of it for the next request
-// instead of giving the pages back to the kernel and faulting them in again (five faults and two
-// system calls a push, measured). To be called before there are threads.
+// For a server: a thread that frees a request's memory keeps up to 16 MiB of it for the next
+// request instead of giving the pages back to the kernel and faulting them in again (five faults
+// and two system calls a push, measured). To be called before there are threads.
 void fk_process_keep_memory(void);
 // After a task that took much memory: gives the pages of all that is free back to the kernel, when
 // the process has grown by more than FK_PROCESS_MAY_KEEP since the last time. What a thread

@@ -5,9 +5,9 @@
 // sent is bounded, since a loop cannot wait for a slow one.
 #include "rpc/rpc_int.h"
 
-#define MESSAGE_MAX ((size_t)64 << 10) // of these small services' questions
-#define SENT_MAX    ((uint64_t)512 << 10)
-#define SENT_LEAST  ((size_t)128) // what a message takes until it is sent, beside its bytes
+#define MESSAGE_MAX ((size_t)64 << 10)  // of these small services' questions
+#define SENT_MAX    ((uint64_t)1 << 20) // of all of a call's answers, sent or waiting
+#define SENT_LEAST  ((size_t)128)       // what a message takes while it waits, beside its bytes
 #define IN_MAX      (MESSAGE_MAX + FK_RPC_HEAD + FK_RPC_STREAM_PIECE)
 
 struct fk_rpc_stream {

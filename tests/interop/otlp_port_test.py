@@ -71,6 +71,12 @@ def checks(binary, tmp):
     yield 'and what for', said.count('OpenTelemetry') == said.count('without TLS') == 1, said
     p.terminate()
     p.communicate(timeout=60)
+    p = subprocess.Popen([binary, 'serve', '--data', os.path.join(tmp, 'f'), '--listen', '127.0.0.1:0', '--listen-otlp', '0.0.0.0:0',
+                          '--no-self-profile'], stderr=subprocess.PIPE, text=True)
+    said = ''.join(p.stderr.readline() for _ in range(3))
+    yield 'open to everybody by this port: that is said', 'may read and write everything' in said, said
+    p.terminate()
+    p.communicate(timeout=60)
     with running(binary, os.path.join(tmp, 'd'), '--listen-otlp', 'none') as server:
         text = open(f'/proc/{server.process.pid}/net/tcp').read()
         inodes = {os.readlink(f'/proc/{server.process.pid}/fd/{fd}') for fd in os.listdir(f'/proc/{server.process.pid}/fd')}

@@ -132,8 +132,8 @@ static const char *bad_value(enum fk_option_kind kind, int i)
 {
     static const char *const sizes[] = {"x",    "",    "12XB",        "-1",
                                         "1.5G", "MiB", "16777216TiB", "18446744073709551616"};
-    static const char *const counts[] = {"x",   "0",    "-1", "1.5",
-                                         "1e3", "0x10", " 1", "18446744073709551616"};
+    static const char *const counts[] = {
+        "", "x", "0", "-1", "1.5", "1e3", "0x10", " 1", "18446744073709551616"};
     static const char *const times[] = {"x",  "",     "5 parsecs", "s",
                                         "1e", "--1s", "1s2",       "99999999999999999999h"};
     return kind == FK_OPT_BYTES      ? sizes[i]

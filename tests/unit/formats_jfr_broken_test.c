@@ -220,6 +220,41 @@ static void constants_of_two_kinds(void **state)
     fk_arena_free(&s.arena);
 }
 
+// A large constant is read once for each of its uses, not for each event: 20,000 events times
+// 400,000 frames would take hours.
+static void large_constants_are_read_once(void **state)
+{
+    (void)state;
+    struct jfr_make m;
+    struct seen s;
+    struct jm_type odd[FK_COUNTOF(types)];
+    FK_AUTO_BUF file, b;
+    fk_buf_init(&file, 0);
+    fk_buf_init(&b, 0);
+    memcpy(odd, types, sizeof(types));
+    for (size_t i = 0; i < FK_COUNTOF(odd); i++) {
+        if (odd[i].id == EXECUTION)
+            odd[i].fields = "startTime:10:T sampledThread:24:r stackTrace:24:r state:24:r";
+        if (odd[i].id == PARK) // no stack is of this type: an answer that must be remembered too
+            odd[i].fields = "startTime:10:T stackTrace:25:r eventThread:24:r parkedClass:24:r";
+    }
+    begin(&m, false);
+    for (int i = 0; i < 20000; i++)
+        jm_event(&m, i % 2 ? EXECUTION : PARK, "llll", 1000L, 1L, 1L, 1L);
+    jm_put(&m, &b, "li", (long)TRACE, 1);
+    jm_put(&m, &b, "lbi", 1L, 0, 400000);
+    for (int i = 0; i < 400000; i++)
+        jm_put(&m, &b, "li", 0L, 1);
+    jm_put(&m, &b, "li ltltl", (long)THREAD, 1, 1L, "os1", 4711L, "main", 1L);
+    jm_checkpoint(&m, 2, fk_buf_view(&b));
+    jm_metadata(&m, odd, FK_COUNTOF(odd));
+    jm_end(&m, 1, 1, &file);
+    assert_int_equal(decode(&s, fk_buf_view(&file)), 0);
+    expect(&s, 0, "process_cpu", "samples", 10000);
+    assert_true(s.p[0].truncated);
+    fk_arena_free(&s.arena);
+}
+
 // Every cut and every flipped byte: an answer, whatever it is.
 static void survives_any_damage(void **state)
 {
@@ -283,6 +318,7 @@ int main(void)
         cmocka_unit_test(odd_events_are_counted),
         cmocka_unit_test(hostile_types_end),
         cmocka_unit_test(constants_of_two_kinds),
+        cmocka_unit_test(large_constants_are_read_once),
         cmocka_unit_test(survives_any_damage),
         cmocka_unit_test(survives_lack_of_memory),
     };
