@@ -3,7 +3,7 @@
 import json, os, random, subprocess, sys, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../tests/fault'))
-from server import Client, Server  # noqa: F401
+from server import Client, Server, memory  # noqa: F401
 
 
 def made_profile(binary, tmp):
@@ -30,8 +30,7 @@ def cpu_seconds(pid):
 
 
 def resident(pid):
-    with open(f'/proc/{pid}/status') as f:
-        return next(int(line.split()[1]) for line in f if line.startswith('RssAnon')) / 1024
+    return memory(pid, 'RssAnon')
 
 
 def syncs(folder, seconds=1.0, size=32768):

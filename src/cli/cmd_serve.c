@@ -115,18 +115,34 @@ static void note_address(struct server *s, const struct fk_addr *bound, bool pla
                   s->o->tls_cert.n && !plain ? "s" : "", text, what);
 }
 
+// Each address is opened here: what is said of it and who reaches it are never left out.
+static int open_address(struct server *s, const struct fk_addr *a, bool plain, const char *what,
+                        struct fk_err *err)
+{
+    struct fk_addr bound;
+    int r = plain ? fk_http_server_listen_plain(s->http, a, &bound, err)
+                  : fk_http_server_listen(s->http, a, &bound, err);
+    if (r)
+        return r;
+    if (s->address[0])
+        note_address(s, &bound, plain, what);
+    else
+        fk_addr_format(&bound, s->address);
+    s->open |= !fk_addr_is_loopback(&bound);
+    return 0;
+}
+
+static int open_named(struct server *s, struct fk_str text, uint16_t port, bool plain,
+                      const char *what, struct fk_err *err)
+{
+    struct fk_addr address;
+    int r = fk_addr_parse(text, port, &address, err);
+    return r ? r : open_address(s, &address, plain, what, err);
+}
+
 static int listen_on(struct server *s, struct fk_str text, struct fk_err *err)
 {
-    struct fk_addr address, bound;
-    int r = fk_addr_parse(text, 4040, &address, err);
-    if (r == 0)
-        r = fk_http_server_listen(s->http, &address, &bound, err);
-    if (r == 0 && s->address[0])
-        note_address(s, &bound, false, "interface, API and senders");
-    else if (r == 0)
-        fk_addr_format(&bound, s->address);
-    s->open |= r == 0 && !fk_addr_is_loopback(&bound);
-    return r;
+    return open_named(s, text, 4040, false, "interface, API and senders", err);
 }
 
 // Nobody asked for 4040 in particular: when another program has it, any other port does.
@@ -149,16 +165,14 @@ static void listen_for_senders(struct server *s, uint16_t port)
 {
     const struct options *o = s->o;
     struct fk_str first = o->listen.n ? o->listen.v[0] : FK_S("127.0.0.1");
-    struct fk_addr address, bound;
+    struct fk_addr address;
     struct fk_err err = {0};
     int r = fk_addr_parse(first, 4040, &address, &err);
     if (r == 0 && !fk_addr_set_port(&address, port))
         return; // a Unix socket: nobody asked for a port
     if (r == 0)
-        r = fk_http_server_listen(s->http, &address, &bound, &err);
-    if (r == 0)
-        note_address(s, &bound, false, FOR_SENDERS);
-    else
+        r = open_address(s, &address, false, FOR_SENDERS, &err);
+    if (r)
         fk_logf(&s->log, FK_LOG_WARN, "serve",
                 "port %u for OpenTelemetry is not opened (--listen-otlp chooses another, or "
                 "none): %s",
@@ -168,22 +182,14 @@ static void listen_for_senders(struct server *s, uint16_t port)
 static int listen_otlp(struct server *s, struct fk_err *err)
 {
     const struct fk_opt_list *l = &s->o->listen_otlp;
-    struct fk_addr address, bound;
     int r = 0;
     if (l->n == 0) { // where senders look: gRPC and HTTP, though each port takes both
         listen_for_senders(s, 4317);
         listen_for_senders(s, 4318);
     }
-    for (size_t i = 0; r == 0 && i < l->n; i++) {
-        if (fk_str_eq(l->v[i], FK_S("none")))
-            continue;
-        r = fk_addr_parse(l->v[i], 4318, &address, err);
-        if (r == 0)
-            r = fk_http_server_listen(s->http, &address, &bound, err);
-        s->open |= r == 0 && !fk_addr_is_loopback(&bound);
-        if (r == 0)
-            note_address(s, &bound, false, FOR_SENDERS);
-    }
+    for (size_t i = 0; r == 0 && i < l->n; i++)
+        if (!fk_str_eq(l->v[i], FK_S("none")))
+            r = open_named(s, l->v[i], 4318, false, FOR_SENDERS, err);
     return r;
 }
 
@@ -204,16 +210,9 @@ static int read_tls(struct server *s, struct fk_http_tls *ret, struct fk_err *er
 static int listen_plain(struct server *s, struct fk_err *err)
 {
     const struct fk_opt_list *l = &s->o->listen_plain;
-    struct fk_addr address, bound;
     int r = 0;
-    for (size_t i = 0; r == 0 && i < l->n; i++) {
-        r = fk_addr_parse(l->v[i], 4040, &address, err);
-        if (r == 0)
-            r = fk_http_server_listen_plain(s->http, &address, &bound, err);
-        if (r == 0)
-            note_address(s, &bound, true, "without TLS: interface, API and senders");
-        s->open |= r == 0 && !fk_addr_is_loopback(&bound);
-    }
+    for (size_t i = 0; r == 0 && i < l->n; i++)
+        r = open_named(s, l->v[i], 4040, true, "without TLS: interface, API and senders", err);
     return r;
 }
 

@@ -113,6 +113,9 @@ struct jfr_type {
     struct jfr_field *field;
     uint32_t n_fields, fields_cap;
     struct jfr_pool pool;
+    // The type of the same name in the chunk before, + 1; 0: not looked for; FK_NONE: there is
+    // none.
+    uint32_t twin;
 };
 
 // Events that are read.
@@ -172,9 +175,6 @@ struct jfr_chunk {
     const struct jfr_labels *labels;
     struct fk_arena *arena;   // dies with the chunk
     struct jfr_chunk *before; // of the same rows; NULL: none
-    // Of a type, by its place among ours: that of the same name before, + 1; 0: not looked for;
-    // FK_NONE: there is none. NULL: none was looked for.
-    uint32_t *twin;
     const uint8_t *begin, *end;
     const uint8_t *first_event;
     uint64_t metadata_at, checkpoint_at; // offsets in the chunk

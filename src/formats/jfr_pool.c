@@ -406,14 +406,13 @@ static int make_stack(struct jfr_chunk *k, const struct jfr_type *t, struct jfr_
     return rc;
 }
 
-// The type of the same name in the chunk before; NULL: none, or no memory to look for it.
+// The type of the same name in the chunk before; NULL: none.
 static const struct jfr_type *type_before(struct jfr_chunk *k, const struct jfr_type *t)
 {
     const struct jfr_chunk *before = k->before;
-    if (!before ||
-        (!k->twin && !(k->twin = fk_arena_zalloc(k->arena, k->n_types * sizeof(*k->twin)))))
+    uint32_t *twin = &k->type[t - k->type].twin;
+    if (!before)
         return NULL;
-    uint32_t *twin = &k->twin[t - k->type];
     for (uint32_t i = 0; *twin == 0 && i < before->n_types; i++)
         if (fk_str_eq(before->type[i].name, t->name))
             *twin = i + 1;

@@ -178,18 +178,16 @@ void fk_host_name(char *to, size_t n)
     to[n - 1] = '\0'; // a cut name need not end
 }
 
-// Pages of the process's own in memory when some were given back last, or fewer that were seen
+// Bytes of the process's own in memory when some were given back last, or fewer that were seen
 // since.
-static _Atomic size_t least_pages;
+static _Atomic uint64_t least_bytes;
 
-// Without those of mapped files; 0: it cannot be told.
-static size_t own_pages(void)
+// 0: it cannot be told.
+static uint64_t own_bytes(void)
 {
-    char text[128];
-    size_t pages = 0, shared = 0;
-    if (slurp("/proc/self/statm", text, sizeof(text)) > 0)
-        (void)sscanf(text, "%*u %zu %zu", &pages, &shared);
-    return pages > shared ? pages - shared : 0;
+    char status[8192];
+    return slurp("/proc/self/status", status, sizeof(status)) > 0 ? field(status, "RssAnon:") * 1024
+                                                                  : 0;
 }
 
 void fk_process_keep_memory(void)
@@ -197,17 +195,16 @@ void fk_process_keep_memory(void)
     mallopt(M_TRIM_THRESHOLD, 16 << 20);
     mallopt(M_TOP_PAD, 1 << 20);
     mallopt(M_MMAP_THRESHOLD, 4 << 20);
-    least_pages = own_pages();
+    least_bytes = own_bytes();
 }
 
 void fk_process_give_memory_back(void)
 {
-    long page = sysconf(_SC_PAGESIZE);
-    size_t pages = own_pages(), least = least_pages;
-    if (pages && pages < least)
-        least_pages = least = pages;
-    if (pages && page > 0 && pages - least < FK_PROCESS_MAY_KEEP / (size_t)page)
+    uint64_t bytes = own_bytes(), least = least_bytes;
+    if (bytes && bytes < least)
+        least_bytes = least = bytes;
+    if (bytes && bytes - least < FK_PROCESS_MAY_KEEP)
         return;
     malloc_trim(0);
-    least_pages = own_pages();
+    least_bytes = own_bytes();
 }

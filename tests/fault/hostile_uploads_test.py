@@ -11,7 +11,7 @@ there at the end, in the memory that it may have, and its folder has to be whole
 import gzip, http.client, json, os, random, re, struct, subprocess, sys, tempfile, threading, time, zlib
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from server import Client, Server, check
+from server import Client, Server, check, memory
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../..')
 SECONDS = 30 # far beyond what --limit-decode-memory lets one upload take, also on a busy machine
@@ -169,12 +169,6 @@ def mutated_or_as_it_is(data, others, rng):
         return flipped(data, rng, 2)
 
 
-def memory(pid, what):
-    """VmHWM (most that was resident) or RssAnon, in MiB."""
-    with open(f'/proc/{pid}/status') as f:
-        return next(int(line.split()[1]) for line in f if line.startswith(what)) // 1024
-
-
 def main(flamekeep):
     rng = random.Random(int(os.environ.get('FK_SEED', '20')))
     with tempfile.TemporaryDirectory() as folder:
@@ -200,7 +194,7 @@ def main(flamekeep):
                ('some were taken, some refused', sender.count.get(2, 0) > 100 < sender.count.get(4, 0), sender.count),
                ('memory stays below 2 GiB', most < 2048, most), ('it is given back', left < 256, left), ('the folder is whole', whole and whole[0] == 0, whole)]
     print(f'{sum(sender.count.values())} uploads of {len(found)} files in {len(names)} formats: {sender.count}; slowest {sender.slowest[0]:.1f} s '
-          f'({sender.slowest[1]}); most memory {most} MiB, {left} at the end')
+          f'({sender.slowest[1]}); most memory {most:.0f} MiB, {left:.0f} at the end')
     for what, ok, detail in results:
         if not ok:
             print(f'FAILED: {what}: {detail}')

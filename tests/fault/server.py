@@ -114,6 +114,12 @@ class Client:
         return dict((line.rsplit(' ', 1)[0], int(line.rsplit(' ', 1)[1])) for line in text.splitlines())
 
 
+def memory(pid, what):
+    """VmHWM (most that was resident) or RssAnon, in MiB."""
+    with open(f'/proc/{pid}/status') as f:
+        return next(int(line.split()[1]) for line in f if line.startswith(what)) / 1024
+
+
 def check(binary, data):
     """What `flamekeep check` says of a folder that no server has open: (exit code, text)."""
     p = subprocess.run([binary, 'check', '--data', data], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

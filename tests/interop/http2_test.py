@@ -7,7 +7,7 @@ Packages: curl nghttp2-client python3-h2; h2spec where it is (FK_H2SPEC or the p
 import json, os, re, shutil, socket, subprocess, sys, tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../fault'))
-from server import Client, Server
+from server import Client, Server, memory
 
 
 def run(*words, **more):
@@ -20,11 +20,6 @@ def missing(tool, package):
         return False
     print(f'SKIP: no {tool} on this machine (apt-get install {package})')
     return True
-
-
-def resident(pid):
-    with open(f'/proc/{pid}/status') as f:
-        return next(int(line.split()[1]) for line in f if line.startswith('RssAnon')) / 1024
 
 
 def stored(client, name):
@@ -175,14 +170,14 @@ def unread(server):
     p = Python(server.port)
     p.h2.update_settings({h2.settings.SettingCodes.INITIAL_WINDOW_SIZE: 0})
     p.flush()
-    before = resident(server.process.pid)
+    before = memory(server.process.pid, 'RssAnon')
     question = bytes([0, 0, 0, 0, 3, 0x22, 1, 0x78]) # file_containing_symbol "x": there is none, which the answer says
     streams = [p.ask('POST', '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo', end=False,
                      **{'content-type': 'application/grpc', 'te': 'trailers'}) for _ in range(8)]
     for s in streams:
         p.send(s, question * 8000)
     p.wait(p.ask('HEAD', '/ready')) # all of them have been looked at
-    grown = resident(server.process.pid) - before
+    grown = memory(server.process.pid, 'RssAnon') - before
     print(f'h2: {len(streams)} streams of 8,000 unread answers: {grown:.1f} MiB')
     yield 'h2: unread answers', grown < 4 * len(streams), grown
 
