@@ -21,25 +21,6 @@ static struct jfr_constant *find(const struct jfr_type *t, uint64_t key)
     return NULL;
 }
 
-// 0: memo[use] is there; 1: it is to be resolved; -FK_E_FORMAT: it could not be.
-static int state_of(const struct jfr_constant *x, enum jfr_use use)
-{
-    unsigned bit = 1u << use;
-    return x->done & bit ? 0 : x->failed & bit ? -FK_E_FORMAT : 1;
-}
-
-// Keeps how it went. That memory was missing is not the constant's fault.
-static int settle(struct jfr_constant *x, enum jfr_use use, int rc, uint32_t memo)
-{
-    if (rc == 0) {
-        x->done |= (uint8_t)(1u << use);
-        x->memo[use] = memo;
-    } else if (rc == -FK_E_FORMAT) {
-        x->failed |= (uint8_t)(1u << use);
-    }
-    return rc;
-}
-
 // The one of the newest checkpoint, which is read first, stays.
 static int add(struct jfr_chunk *k, struct jfr_type *t, uint64_t key, const uint8_t *at)
 {
@@ -181,6 +162,31 @@ static int intern(struct jfr_chunk *k, struct fk_str s, uint32_t *ret)
     return s.n ? fk_dict_string(jfr_rows_dict(k->rows), s, ret) : 0;
 }
 
+// What a constant is to its user, made once: also what could not be made is remembered, unless it
+// was for lack of memory. depth: of texts within texts.
+typedef int make_fn(struct jfr_chunk *k, const struct jfr_type *t, struct jfr_constant *x,
+                    uint32_t depth, uint32_t *ret);
+
+static int resolve(struct jfr_chunk *k, const struct jfr_type *t, struct jfr_constant *x,
+                   enum jfr_use use, make_fn *make, uint32_t depth, uint32_t *ret)
+{
+    uint8_t bit = (uint8_t)(1u << use);
+    if (x->failed & bit)
+        return -FK_E_FORMAT;
+    if (!(x->done & bit)) {
+        uint32_t id = 0;
+        int rc = make(k, t, x, depth, &id);
+        if (rc == -FK_E_FORMAT)
+            x->failed |= bit;
+        if (rc)
+            return rc;
+        x->done |= bit;
+        x->memo[use] = id;
+    }
+    *ret = x->memo[use];
+    return 0;
+}
+
 static int text_of(struct jfr_chunk *k, const struct jfr_object *o, enum jfr_slot s, uint32_t depth,
                    uint32_t *ret);
 
@@ -203,6 +209,13 @@ static int text_of_object(struct jfr_chunk *k, const struct jfr_type *t, const u
 static int text_at(struct jfr_chunk *k, enum jfr_kind kind, const uint8_t *at, uint32_t depth,
                    uint32_t *ret);
 
+static int make_text(struct jfr_chunk *k, const struct jfr_type *t, struct jfr_constant *x,
+                     uint32_t depth, uint32_t *ret)
+{
+    return t->is_string ? text_at(k, JFR_TEXT, x->at, depth, ret)
+                        : text_of_object(k, t, x->at, depth, ret);
+}
+
 static int text_of_constant(struct jfr_chunk *k, const struct jfr_type *t, uint64_t key,
                             uint32_t depth, uint32_t *ret)
 {
@@ -210,16 +223,7 @@ static int text_of_constant(struct jfr_chunk *k, const struct jfr_type *t, uint6
     *ret = 0;
     if (!x)
         return 0;
-    int rc = state_of(x, JFR_AS_TEXT);
-    if (rc > 0) {
-        uint32_t id = 0;
-        rc = t->is_string ? text_at(k, JFR_TEXT, x->at, depth, &id)
-                          : text_of_object(k, t, x->at, depth, &id);
-        rc = settle(x, JFR_AS_TEXT, rc, id);
-    }
-    if (rc == 0)
-        *ret = x->memo[JFR_AS_TEXT];
-    return rc;
+    return resolve(k, t, x, JFR_AS_TEXT, make_text, depth, ret);
 }
 
 static const struct jfr_type *string_type(const struct jfr_chunk *k)
@@ -303,8 +307,9 @@ static int make_function(struct jfr_chunk *k, uint32_t class, uint32_t method, u
 }
 
 static int make_named_function(struct jfr_chunk *k, const struct jfr_type *t,
-                               const struct jfr_constant *x, uint32_t *ret)
+                               struct jfr_constant *x, uint32_t depth, uint32_t *ret)
 {
+    (void)depth;
     struct fk_cur c = {x->at, k->end};
     struct jfr_object o;
     uint32_t class = 0, method = 0;
@@ -322,15 +327,7 @@ static int function_of(struct jfr_chunk *k, const struct jfr_object *frame, uint
         f && f->reference && f->of ? find(f->of, frame->v[JFR_METHOD].n) : NULL;
     if (!x)
         return make_function(k, 0, 0, ret);
-    int rc = state_of(x, JFR_AS_FUNCTION);
-    if (rc > 0) {
-        uint32_t id = 0;
-        rc = make_named_function(k, f->of, x, &id);
-        rc = settle(x, JFR_AS_FUNCTION, rc, id);
-    }
-    if (rc == 0)
-        *ret = x->memo[JFR_AS_FUNCTION];
-    return rc;
+    return resolve(k, f->of, x, JFR_AS_FUNCTION, make_named_function, 0, ret);
 }
 
 static int make_location(struct jfr_chunk *k, const struct jfr_object *frame, uint32_t *ret)
@@ -383,8 +380,9 @@ static int read_frames(struct jfr_chunk *k, const struct jfr_object *trace, uint
 }
 
 static int make_stack(struct jfr_chunk *k, const struct jfr_type *t, struct jfr_constant *x,
-                      uint32_t *ret)
+                      uint32_t unused, uint32_t *ret)
 {
+    (void)unused;
     struct fk_cur c = {x->at, k->end};
     struct jfr_object o;
     uint64_t depth = FK_MIN(k->d->opts->limits->stack_depth, (uint64_t)UINT32_MAX / 8);
@@ -442,27 +440,22 @@ int jfr_stack_of(struct jfr_chunk *k, const struct jfr_object *o, uint32_t *ret)
     struct jfr_constant *x = find_stack(&k, &t, t ? o->v[JFR_STACK_TRACE].n : 0);
     if (!x)
         return fk_dict_stack(jfr_rows_dict(k->rows), NULL, 0, ret);
-    int rc = state_of(x, JFR_AS_STACK);
-    if (rc > 0) {
-        uint32_t id = 0;
-        rc = make_stack(k, t, x, &id);
-        rc = settle(x, JFR_AS_STACK, rc, id);
-    }
+    int rc = resolve(k, t, x, JFR_AS_STACK, make_stack, 0, ret);
     if (rc)
         return rc;
     if (x->cut)
         jfr_rows_truncated(k->rows, false);
     if (x->recorder_cut)
         jfr_rows_truncated(k->rows, true);
-    *ret = x->memo[JFR_AS_STACK];
     return 0;
 }
 
 // ---- threads and classes ----
 
 static int make_thread(struct jfr_chunk *k, const struct jfr_type *t, struct jfr_constant *x,
-                       uint32_t *ret)
+                       uint32_t depth, uint32_t *ret)
 {
+    (void)depth;
     static const enum jfr_slot names[] = {JFR_JAVA_NAME, JFR_OS_NAME, JFR_NAME};
     struct fk_cur c = {x->at, k->end};
     struct jfr_object o;
@@ -493,17 +486,10 @@ int jfr_thread_of(struct jfr_chunk *k, const struct jfr_object *o, uint32_t *ret
     *ret_name = *ret_id = 0;
     if (!x)
         return 0;
-    int rc = state_of(x, JFR_AS_THREAD);
-    if (rc > 0) {
-        uint32_t name = 0;
-        rc = make_thread(k, f->of, x, &name);
-        rc = settle(x, JFR_AS_THREAD, rc, name);
-    }
-    if (rc)
-        return rc;
-    *ret_name = x->memo[JFR_AS_THREAD];
-    *ret_id = x->thread_id;
-    return 0;
+    int rc = resolve(k, f->of, x, JFR_AS_THREAD, make_thread, 0, ret_name);
+    if (rc == 0)
+        *ret_id = x->thread_id;
+    return rc;
 }
 
 static const char *primitive(char c)
